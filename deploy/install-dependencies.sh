@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Installs what building and testing needs on Debian 12 or Ubuntu 24.04: only what is missing,
+# through apt, with sudo when not root. Safe to run again; prints one line when there is nothing to do.
+set -euo pipefail
+
+packages=(
+  build-essential cmake ninja-build git pkg-config ca-certificates
+  libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev
+  prometheus-cpp-dev libhwy-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+  python3 python3-grpcio python3-numpy python3-protobuf python3-venv
+  clang-format patchelf
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+  [ "$status" = "install ok installed" ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "dependencies: nothing to install"
+  exit 0
+fi
+
+if ! command -v apt-get >/dev/null; then
+  echo "error: apt-get not found; install by your system's own means: ${missing[*]}" >&2
+  exit 1
+fi
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "error: not root and no sudo; run as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  sudo=(sudo)
+fi
+
+echo "dependencies: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+if ! { "${sudo[@]}" apt-get update -qq &&
+       "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
+  echo "error: apt-get failed (its output is above); check the network and the package sources," \
+       "then run $0 again" >&2
+  exit 1
+fi
