@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs what building and testing needs on Debian 12 or Ubuntu 24.04: only what is missing,
 # through apt, with sudo when not root. Safe to run again; prints one line when there is nothing to do.
+# --tools adds what formatting and packing need.
 set -euo pipefail
+exec </dev/null
 
 packages=(
   build-essential cmake ninja-build git pkg-config ca-certificates
@@ -9,8 +11,10 @@ packages=(
   prometheus-cpp-dev libhwy-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-grpcio python3-numpy python3-protobuf python3-venv
-  clang-format patchelf
 )
+if [ "${1:-}" = --tools ]; then
+  packages+=(clang-format patchelf)
+fi
 
 missing=()
 for package in "${packages[@]}"; do
@@ -36,7 +40,6 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 echo "dependencies: installing ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
 if ! { "${sudo[@]}" apt-get update -qq &&
        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
          apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Proves that a bare Debian 12 machine needs nothing but git, make and ca-certificates: debootstraps a
+# root, clones HEAD there and runs `make run` and `make test` in it with standard input closed. Needs
+# root and debootstrap. The package mirror, proxies, certificates and Python index are this machine's.
+# MIRROR=URL names another Debian mirror, KEEP=1 keeps the root afterwards. About 6 GB in $TMPDIR.
+set -euo pipefail
+exec </dev/null
+cd "$(dirname "$0")/.."
+
+fail() { echo "error: $*" >&2; exit 1; }
+[ "$(id -u)" -eq 0 ] || fail "chroot and mount need root"
+command -v debootstrap >/dev/null || fail "debootstrap not found; apt-get install debootstrap"
+
+# In name spaces of their own, mounts and left-over processes end with this script, however it ends.
+if [ -z "${BARE_ROOT_INSIDE:-}" ]; then
+  BARE_ROOT_INSIDE=1 exec unshare --mount --pid --fork --kill-child --propagation private \
+    bash "$PWD/deploy/test-bare-root.sh"
+fi
+
+root=$(mktemp -d "${TMPDIR:-/tmp}/bare-root.XXXXXX")
+cleanup() {
+  umount -R "$root/dev" "$root/proc" 2>/dev/null || true
+  if [ -n "${KEEP:-}" ]; then
+    echo "kept $root"
+  else
+    rm -rf --one-file-system "$root"
+  fi
+}
+trap cleanup EXIT
+
+# Lines "URL suite" of this machine's Debian 12 sources.
+sources=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
+            'Created-By: Packages' 'Origin: Debian' | sort -u | grep ' bookworm' || true)
+mirror=${MIRROR:-$(awk '$2 == "bookworm" {print $1; exit}' <<<"$sources")}
+[ -n "$mirror" ] || fail "no Debian 12 mirror in this machine's sources; set MIRROR=URL"
+
+echo "==> Making a bare Debian 12 in $root"
+debootstrap --variant=minbase --include=git,make,ca-certificates bookworm "$root" "$mirror" \
+  >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; fail "debootstrap failed"; }
+rm -f "$root.log"
+
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+mount -t tmpfs tmpfs "$root/dev/shm"
+
+if [ -z "${MIRROR:-}" ]; then
+  awk '{print "deb", $1, $2, "main"}' <<<"$sources" >"$root/etc/apt/sources.list"
+fi
+apt-config dump | grep -E '^Acquire::(https?::Proxy|Check-Valid-Until|Check-Date|Retries) ' \
+  >"$root/etc/apt/apt.conf.d/90host" || true
+for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
+  [ ! -e "$file" ] || cp -L "$file" "$root$file"
+done
+if compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null; then
+  cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/"
+  chroot "$root" update-ca-certificates >/dev/null
+fi
+
+environment=(HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+for name in http_proxy https_proxy no_proxy PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_DEFAULT_TIMEOUT; do
+  [ -z "${!name:-}" ] || environment+=("$name=${!name}")
+done
+inside() { env -i "${environment[@]}" chroot "$root" /bin/bash -c "cd /root/reduction && $1" <&-; }
+
+echo "==> Cloning $(git rev-parse --short HEAD)"
+git bundle create --quiet "$root/root/reduction.bundle" HEAD
+chroot "$root" git -c advice.detachedHead=false clone --quiet /root/reduction.bundle /root/reduction
+
+echo "==> make run"
+start=$SECONDS
+output=$(inside 'make run') || fail "make run failed"
+echo "$output"
+for operation in sum max min dot stats; do
+  lines=$(grep -c "^{.*\"op\": *\"$operation\".*}$" <<<"$output" || true)
+  [ "$lines" -eq 1 ] || fail "make run printed $lines JSON lines of $operation, not 1"
+done
+awk '/^reduction_bytes_total/ {total += $NF} END {exit !(total > 0)}' <<<"$output" ||
+  fail "make run showed no reduction_bytes_total above 0"
+echo "==> make run took $((SECONDS - start)) s, installing and building included"
+
+echo "==> make test"
+start=$SECONDS
+inside 'make test' || fail "make test failed"
+echo "==> make test took $((SECONDS - start)) s"
+echo "PASS: a bare Debian 12 runs and tests $(git rev-parse --short HEAD)"
