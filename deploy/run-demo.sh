@@ -4,6 +4,7 @@
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
+. deploy/server_functions.sh
 
 step() { echo "==> $*" >&2; }
 fail() { echo "error: $*" >&2; exit 1; }
@@ -16,26 +17,10 @@ cmake --build --preset default --parallel "$(nproc)" --target reduction-server r
 
 bin=build/release/bin
 file=tests/data/ecg.npy
-# gRPC would ask a proxy of the environment even for this machine.
-export no_proxy="${no_proxy:+$no_proxy,}127.0.0.1,localhost"
 
 step "Starting a server"
-exec {log}< <(exec "$bin/reduction-server" --listen=127.0.0.1:0 --metrics=127.0.0.1:0 2>&1)
-server=$!
+start_server "$bin/reduction-server"
 trap 'kill -KILL "$server" 2>/dev/null || true' EXIT
-listen='' metrics=''
-while IFS= read -r -t 120 -u "$log" line; do
-  echo "$line" >&2
-  case $line in *serving*listen=*metrics=*)
-    listen=${line#*listen=}
-    listen=${listen%%[ ,]*}
-    metrics=${line#*metrics=}
-    metrics=${metrics%%[ ,]*}
-    break ;;
-  esac
-done
-[ -n "$listen" ] || fail "the server did not start; its last words are above"
-cat <&"$log" >&2 &  # what it says from here on
 "$bin/reduction" --target="$listen" health >&2
 
 step "Reducing $file through $listen"
@@ -46,14 +31,9 @@ done
 "$bin/reduction" --target="$listen" --json stats "$file"
 
 step "Bytes reduced so far, from http://$metrics/metrics"
-exec {http}<>"/dev/tcp/${metrics%:*}/${metrics##*:}"
-printf 'GET /metrics HTTP/1.0\r\nHost: %s\r\n\r\n' "$metrics" >&"$http"
-grep '^reduction_bytes_total' <&"$http" || fail "no reduction_bytes_total at $metrics"
+get_metrics | grep '^reduction_bytes_total' || fail "no reduction_bytes_total at $metrics"
 
 step "Stopping the server"
-kill -TERM "$server"
-status=0
-wait "$server" || status=$?
+stop_server || fail "the server ended with status $?"
 trap - EXIT
-[ "$status" -eq 0 ] || fail "the server ended with status $status"
 step "Done. The programs are in $bin; README.md goes on from here."
