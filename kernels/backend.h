@@ -17,9 +17,9 @@ struct DeviceInfo {
   std::string name;   // the model
   int ordinal = -1;   // N of cuda:N, -1 for the CPU
   uint64_t memory_bytes = 0;
-  int multiprocessors = 0;              // cores for the CPU
-  double memory_bytes_per_second = 0;   // peak of the kernel link; measured for the CPU
-  double copy_bytes_per_second = 0;     // peak of the copy link, measured at start
+  int multiprocessors = 0;             // cores for the CPU
+  double memory_bytes_per_second = 0;  // peak of the kernel link; measured for the CPU
+  double copy_bytes_per_second = 0;    // peak of the copy link, measured at start
 };
 
 // One node to compute from a staging slot: an aligned run of leaves, or a whole small array.
@@ -37,7 +37,7 @@ struct Interval {
 
 // Times of one launch.
 struct Completion {
-  Interval copy;    // host staging to device; empty on the CPU
+  Interval copy;  // host staging to device; empty on the CPU
   Interval kernel;
   Algorithm algorithm = Algorithm::kTwoPass;  // what ran
 };
@@ -56,9 +56,11 @@ class Lane {
   virtual size_t slot_count() const = 0;
   virtual size_t slot_bytes() const = 0;
   virtual std::byte* slot(size_t index) = 0;
+  // Whether a launch copies the slot to memory of the device; else it reads the slot itself.
+  virtual bool copies_to_device() const = 0;
 
-  // Starts computing the nodes of 1 to kMaxTasks tasks from the first `used_bytes` of a slot without
-  // outstanding launch. Returns false when the device is lost (error() says why).
+  // Starts computing the nodes of 1 to kMaxTasks tasks from the first `used_bytes` of a slot
+  // without outstanding launch. Returns false when the device is lost (error() says why).
   static constexpr size_t kMaxTasks = 128;
   virtual bool Launch(size_t slot, size_t used_bytes, const Plan& plan,
                       std::span<const Task> tasks) = 0;

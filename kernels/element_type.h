@@ -64,8 +64,8 @@ REDUCTION_HOST_DEVICE inline float ToFloat(Bfloat16 x) {
 }
 
 template <class T>
-inline constexpr bool kIsFloating = std::is_floating_point_v<T> || std::is_same_v<T, Float16> ||
-                                    std::is_same_v<T, Bfloat16>;
+inline constexpr bool kIsFloating =
+    std::is_floating_point_v<T> || std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
 
 // The element as float64: exact for all types but 64-bit integers, which round to nearest even.
 template <class T>
@@ -124,18 +124,30 @@ struct TypeTag {
 template <class F>
 decltype(auto) DispatchElementType(ElementType type, F&& f) {
   switch (type) {
-    case ElementType::kFloat16: return f(TypeTag<Float16>{});
-    case ElementType::kBfloat16: return f(TypeTag<Bfloat16>{});
-    case ElementType::kFloat32: return f(TypeTag<float>{});
-    case ElementType::kFloat64: return f(TypeTag<double>{});
-    case ElementType::kInt8: return f(TypeTag<int8_t>{});
-    case ElementType::kInt16: return f(TypeTag<int16_t>{});
-    case ElementType::kInt32: return f(TypeTag<int32_t>{});
-    case ElementType::kInt64: return f(TypeTag<int64_t>{});
-    case ElementType::kUint8: return f(TypeTag<uint8_t>{});
-    case ElementType::kUint16: return f(TypeTag<uint16_t>{});
-    case ElementType::kUint32: return f(TypeTag<uint32_t>{});
-    case ElementType::kUint64: break;
+    case ElementType::kFloat16:
+      return f(TypeTag<Float16>{});
+    case ElementType::kBfloat16:
+      return f(TypeTag<Bfloat16>{});
+    case ElementType::kFloat32:
+      return f(TypeTag<float>{});
+    case ElementType::kFloat64:
+      return f(TypeTag<double>{});
+    case ElementType::kInt8:
+      return f(TypeTag<int8_t>{});
+    case ElementType::kInt16:
+      return f(TypeTag<int16_t>{});
+    case ElementType::kInt32:
+      return f(TypeTag<int32_t>{});
+    case ElementType::kInt64:
+      return f(TypeTag<int64_t>{});
+    case ElementType::kUint8:
+      return f(TypeTag<uint8_t>{});
+    case ElementType::kUint16:
+      return f(TypeTag<uint16_t>{});
+    case ElementType::kUint32:
+      return f(TypeTag<uint32_t>{});
+    case ElementType::kUint64:
+      break;
   }
   return f(TypeTag<uint64_t>{});
 }
@@ -160,7 +172,8 @@ inline size_t ElementSize(ElementType type) {
   return DispatchElementType(type, [](auto tag) { return sizeof(typename decltype(tag)::type); });
 }
 inline bool IsFloating(ElementType type) {
-  return DispatchElementType(type, [](auto tag) { return kIsFloating<typename decltype(tag)::type>; });
+  return DispatchElementType(type,
+                             [](auto tag) { return kIsFloating<typename decltype(tag)::type>; });
 }
 inline bool IsSigned(ElementType type) {
   return IsFloating(type) || (type >= ElementType::kInt8 && type <= ElementType::kInt64);

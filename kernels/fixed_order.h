@@ -72,16 +72,16 @@ inline constexpr int64_t kHighestKey = INT64_MAX;
 // What is known of a run of elements: the value of a tree node. Default-constructed, it is the
 // state of no elements. Components that a plan does not ask for hold unspecified values.
 struct State {
-  uint64_t count = 0;            // elements that took part: under kIgnore without the NaNs
-  double sum = 0;                // of floating-point elements or products
-  Int128 integer_sum;            // of integer elements or products
-  double sum_squares = 0;        // sum of x*x, each step one fused multiply-add
-  double l1 = 0;                 // sum of |x|
+  uint64_t count = 0;      // elements that took part: under kIgnore without the NaNs
+  double sum = 0;          // of floating-point elements or products
+  Int128 integer_sum;      // of integer elements or products
+  double sum_squares = 0;  // sum of x*x, each step one fused multiply-add
+  double l1 = 0;           // sum of |x|
   uint64_t nan_count = 0;
-  uint64_t nonzero_count = 0;    // elements != 0; a NaN counts unless it is ignored
+  uint64_t nonzero_count = 0;     // elements != 0; a NaN counts unless it is ignored
   int64_t min_key = kHighestKey;  // OrderKey of the smallest element, kLowestKey for a NaN
   int64_t max_key = kLowestKey;   // OrderKey of the largest element, kHighestKey for a NaN
-  uint64_t argmin = kNoIndex;    // index in the array of the first element that holds the minimum
+  uint64_t argmin = kNoIndex;     // index in the array of the first element that holds the minimum
   uint64_t argmax = kNoIndex;
   // Moments about a shift (Chan, Golub, LeVeque 1983, "Algorithms for Computing the Sample
   // Variance"): shift = a participating element, s1 = sum of (x - shift), m2 = sum of squared
@@ -132,7 +132,8 @@ REDUCTION_HOST_DEVICE inline State Combine(const State& a, const State& b) {
       r.integer_sum = a.integer_sum + b.integer_sum;
     }
   }
-  if constexpr ((kComponents & kSquaresComponent) != 0) r.sum_squares = a.sum_squares + b.sum_squares;
+  if constexpr ((kComponents & kSquaresComponent) != 0)
+    r.sum_squares = a.sum_squares + b.sum_squares;
   if constexpr ((kComponents & kL1Component) != 0) r.l1 = a.l1 + b.l1;
   if constexpr ((kComponents & kNanCountComponent) != 0) r.nan_count = a.nan_count + b.nan_count;
   if constexpr ((kComponents & kNonzeroComponent) != 0) {

@@ -8,14 +8,25 @@ namespace {
 
 // Indexed by enum value; entry 0 is unused.
 constexpr std::string_view kElementTypeNames[] = {
-    "",     "float16", "bfloat16", "float32", "float64", "int8",   "int16",
-    "int32", "int64",  "uint8",    "uint16",  "uint32",  "uint64",
+    "",      "float16", "bfloat16", "float32", "float64", "int8",   "int16",
+    "int32", "int64",   "uint8",    "uint16",  "uint32",  "uint64",
 };
 constexpr std::string_view kStatisticNames[] = {
-    "",        "sum",  "min",      "max",
-    "argmin",  "argmax", "mean",   "variance",
-    "standard_deviation", "sum_of_squares", "l1_norm", "l2_norm",
-    "nan_count", "nonzero_count", "dot",
+    "",
+    "sum",
+    "min",
+    "max",
+    "argmin",
+    "argmax",
+    "mean",
+    "variance",
+    "standard_deviation",
+    "sum_of_squares",
+    "l1_norm",
+    "l2_norm",
+    "nan_count",
+    "nonzero_count",
+    "dot",
 };
 
 }  // namespace

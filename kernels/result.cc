@@ -92,11 +92,16 @@ Result Finalize(Statistic statistic, ElementType type, const State& state, uint6
       const double variance = m2 / static_cast<double>(state.count - options.ddof);
       return {Canonical(statistic == Statistic::kVariance ? variance : std::sqrt(variance))};
     }
-    case Statistic::kSumOfSquares: return {Canonical(state.sum_squares)};
-    case Statistic::kL1Norm: return {Canonical(state.l1)};
-    case Statistic::kL2Norm: return {Canonical(std::sqrt(state.sum_squares))};
-    case Statistic::kNanCount: return {state.nan_count};
-    case Statistic::kNonzeroCount: return {state.nonzero_count};
+    case Statistic::kSumOfSquares:
+      return {Canonical(state.sum_squares)};
+    case Statistic::kL1Norm:
+      return {Canonical(state.l1)};
+    case Statistic::kL2Norm:
+      return {Canonical(std::sqrt(state.sum_squares))};
+    case Statistic::kNanCount:
+      return {state.nan_count};
+    case Statistic::kNonzeroCount:
+      return {state.nonzero_count};
   }
   return {};
 }

@@ -27,10 +27,12 @@ enum class Statistic : uint8_t {
 };
 
 inline constexpr Statistic kAllStatistics[] = {
-    Statistic::kSum,      Statistic::kMin,       Statistic::kMax,
-    Statistic::kArgmin,   Statistic::kArgmax,    Statistic::kMean,
-    Statistic::kVariance, Statistic::kStandardDeviation, Statistic::kSumOfSquares,
-    Statistic::kL1Norm,   Statistic::kL2Norm,    Statistic::kNanCount,
+    Statistic::kSum,          Statistic::kMin,
+    Statistic::kMax,          Statistic::kArgmin,
+    Statistic::kArgmax,       Statistic::kMean,
+    Statistic::kVariance,     Statistic::kStandardDeviation,
+    Statistic::kSumOfSquares, Statistic::kL1Norm,
+    Statistic::kL2Norm,       Statistic::kNanCount,
     Statistic::kNonzeroCount, Statistic::kDot,
 };
 
@@ -61,19 +63,28 @@ inline constexpr Components kAllOneArrayComponents = (1u << 8) - 1;
 inline Components ComponentsOf(Statistic statistic) {
   switch (statistic) {
     case Statistic::kSum:
-    case Statistic::kMean: return kSumComponent;
+    case Statistic::kMean:
+      return kSumComponent;
     case Statistic::kMin:
-    case Statistic::kMax: return kExtremaComponent;
+    case Statistic::kMax:
+      return kExtremaComponent;
     case Statistic::kArgmin:
-    case Statistic::kArgmax: return kExtremaComponent | kArgComponent;
+    case Statistic::kArgmax:
+      return kExtremaComponent | kArgComponent;
     case Statistic::kVariance:
-    case Statistic::kStandardDeviation: return kMomentsComponent;
+    case Statistic::kStandardDeviation:
+      return kMomentsComponent;
     case Statistic::kSumOfSquares:
-    case Statistic::kL2Norm: return kSquaresComponent;
-    case Statistic::kL1Norm: return kL1Component;
-    case Statistic::kNanCount: return kNanCountComponent;
-    case Statistic::kNonzeroCount: return kNonzeroComponent;
-    case Statistic::kDot: break;
+    case Statistic::kL2Norm:
+      return kSquaresComponent;
+    case Statistic::kL1Norm:
+      return kL1Component;
+    case Statistic::kNanCount:
+      return kNanCountComponent;
+    case Statistic::kNonzeroCount:
+      return kNonzeroComponent;
+    case Statistic::kDot:
+      break;
   }
   return kDotComponent;
 }

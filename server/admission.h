@@ -1,0 +1,74 @@
+// Who may come in: bounds on bytes in flight, waiting calls and streams.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "server/metrics.h"
+#include "server/refusal.h"
+
+namespace reduction::server {
+
+struct AdmissionLimits {
+  uint64_t max_message_bytes;   // array bytes of one message
+  uint64_t memory_limit_bytes;  // all receive memory and staging
+  uint64_t staging_bytes;
+  uint64_t max_queued_calls;
+
+  // Receive memory that gRPC may take: what staging leaves of the limit.
+  uint64_t receive_bytes() const { return memory_limit_bytes - staging_bytes; }
+  // ReduceStream calls at once. Each may hold a message and a 32 MiB window, twice over.
+  uint64_t max_streams() const;
+};
+
+// Thread-safe.
+class Admission {
+ public:
+  Admission(const AdmissionLimits& limits, Metrics& metrics) : limits_(limits), metrics_(metrics) {}
+
+  const AdmissionLimits& limits() const { return limits_; }
+
+  // Room for one call, given back on destruction.
+  class Ticket {
+   public:
+    Ticket() = default;
+    Ticket(Ticket&& other) noexcept : counter_(other.counter_), amount_(other.amount_) {
+      other.counter_ = nullptr;
+    }
+    Ticket& operator=(Ticket&&) = delete;
+    ~Ticket() {
+      if (counter_ != nullptr) counter_->fetch_sub(amount_);
+    }
+
+   private:
+    friend class Admission;
+    Ticket(std::atomic<uint64_t>* counter, uint64_t amount) : counter_(counter), amount_(amount) {}
+    std::atomic<uint64_t>* counter_ = nullptr;
+    uint64_t amount_ = 0;
+  };
+
+  // Either sets *ticket or returns why not. `array_bytes` of `message_bytes` are array bytes.
+  std::optional<Refusal> AdmitUnary(uint64_t message_bytes, uint64_t array_bytes,
+                                    uint64_t queue_depth, std::optional<Ticket>* ticket);
+  std::optional<Refusal> AdmitStream(std::optional<Ticket>* ticket);
+  std::optional<Refusal> CheckMessage(uint64_t array_bytes);
+
+  // From now on everything is refused.
+  void StartDraining() { draining_.store(true); }
+  std::optional<Refusal> CheckDraining();
+  bool draining() const { return draining_.load(); }
+
+ private:
+  Refusal Exhausted(Rejection rejection, std::string reason, std::string message);
+
+  const AdmissionLimits limits_;
+  Metrics& metrics_;
+  std::atomic<uint64_t> bytes_in_flight_ = 0;
+  std::atomic<uint64_t> streams_ = 0;
+  std::atomic<bool> draining_ = false;
+};
+
+Refusal Draining();
+
+}  // namespace reduction::server

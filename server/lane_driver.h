@@ -1,0 +1,59 @@
+// Fills the staging slots of one lane and keeps several launches in flight.
+#pragma once
+
+#include <vector>
+
+#include "kernels/backend.h"
+#include "server/byte_queue.h"
+#include "server/metrics.h"
+
+namespace reduction::server {
+
+class ArrayReduction;
+
+// Used by the one thread that drives the lane.
+class LaneDriver {
+ public:
+  LaneDriver(kernels::Lane& lane, DeviceMetrics& metrics);
+
+  size_t slot_bytes() const { return lane_.slot_bytes(); }
+
+  // Copies the next `bytes` of x (and of y for a dot) into staging as leaves from `first_leaf` on
+  // of `owner`, which learns of their nodes through ArrayReduction::Deliver, in order, at the
+  // latest in Drain(). Arrays with one plan share a launch while they fit in a slot.
+  // bytes * arrays <= slot_bytes(). False when the device is lost.
+  bool Stage(ArrayReduction& owner, ByteQueue& x, ByteQueue& y, size_t bytes, uint64_t first_leaf);
+
+  // Launches what is staged and waits for every launch. False when the device is lost.
+  bool Drain();
+
+  bool lost() const { return lost_; }
+  const std::string& error() const { return lane_.error(); }
+
+ private:
+  struct Node {
+    ArrayReduction* owner;
+    kernels::LeafRun run;
+    uint64_t count;
+  };
+  struct Slot {
+    std::vector<Node> nodes;  // of the launch outstanding, or of what is being staged
+    bool outstanding = false;
+    uint64_t arrays = 0;
+  };
+
+  bool Launch();
+  bool Wait(size_t slot);
+
+  kernels::Lane& lane_;
+  DeviceMetrics& metrics_;
+  std::vector<Slot> slots_;
+  size_t current_ = 0;  // the slot being staged
+  size_t used_ = 0;     // bytes staged in it
+  kernels::Plan plan_;
+  std::vector<kernels::Task> tasks_;
+  std::vector<kernels::State> states_;
+  bool lost_ = false;
+};
+
+}  // namespace reduction::server

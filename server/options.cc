@@ -1,0 +1,73 @@
+#include "server/options.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+#include "server/version.h"
+
+namespace reduction::server {
+
+std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
+  Options options;
+  CLI::App app{
+      "Reduces arrays of numbers on GPUs, or on the CPU, for clients that send them over gRPC."};
+  app.set_version_flag("--version", kVersion);
+  app.add_option("--listen", options.listen,
+                 "Addresses to serve on, comma-separated: host:port or unix:PATH; port 0 takes a "
+                 "free one")
+      ->delimiter(',')
+      ->envname("REDUCTION_LISTEN")
+      ->capture_default_str();
+  app.add_option("--metrics", options.metrics,
+                 "Address of the Prometheus metrics (host:port); keep it private")
+      ->envname("REDUCTION_METRICS")
+      ->capture_default_str();
+  const std::map<std::string, DeviceMode> modes = {
+      {"auto", DeviceMode::kAuto}, {"cpu", DeviceMode::kCpu}, {"cuda", DeviceMode::kCuda}};
+  app.add_option("--device", options.engine.mode,
+                 "auto: every visible GPU, else the CPU; cpu: no GPU; cuda: fail without a GPU")
+      ->transform(CLI::CheckedTransformer(modes))
+      ->envname("REDUCTION_DEVICE")
+      ->default_str("auto");
+  app.add_option("--lanes", options.engine.lanes_per_gpu, "Lanes (CUDA streams) of each GPU")
+      ->check(CLI::Range(1, 64))
+      ->envname("REDUCTION_LANES")
+      ->capture_default_str();
+  const CLI::AsSizeValue size(/*kb_is_1000=*/false);
+  app.add_option("--max-message", options.max_message_bytes,
+                 "Array bytes that one message may carry, in bytes or like 16MiB")
+      ->transform(size)
+      ->check(CLI::Range(uint64_t{64} << 10, uint64_t{512} << 20))
+      ->envname("REDUCTION_MAX_MESSAGE")
+      ->capture_default_str();
+  app.add_option("--memory-limit", options.memory_limit_bytes,
+                 "Memory for received messages and staging, in bytes or like 2GiB")
+      ->transform(size)
+      ->envname("REDUCTION_MEMORY_LIMIT")
+      ->capture_default_str();
+  app.add_option("--queue", options.queue, "Calls that may wait for a lane of a device")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
+      ->envname("REDUCTION_QUEUE")
+      ->capture_default_str();
+  app.add_option("--drain", options.drain_seconds,
+                 "Seconds that running calls have to finish after SIGTERM")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{3600}))
+      ->envname("REDUCTION_DRAIN")
+      ->capture_default_str();
+  app.add_option("--min-stream-rate", options.min_stream_rate,
+                 "Bytes a second below which a stream is ended, measured over 10 s of waiting for "
+                 "its client; 0: never")
+      ->transform(size)
+      ->envname("REDUCTION_MIN_STREAM_RATE")
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    *exit_status = app.exit(error) == 0 ? 0 : 2;
+    return std::nullopt;
+  }
+  return options;
+}
+
+}  // namespace reduction::server
