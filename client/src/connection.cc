@@ -1,0 +1,105 @@
+#include "client/src/connection.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include "client/src/grpc_conversion.h"
+#include "client/src/stream_reactor.h"
+
+namespace reduction::detail {
+namespace {
+
+// Below it, a copy costs less than keeping track of borrowed memory.
+constexpr size_t kCopyLimit = 64 << 10;
+
+grpc::ChannelArguments Arguments(int channel_index) {
+  constexpr int kMilliseconds = 1000;
+  grpc::ChannelArguments arguments;
+  // Equal channels would share one connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt("reduction.channel_index", channel_index);
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30 * kMilliseconds);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20 * kMilliseconds);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5 * kMilliseconds);
+  // gRPC's own retries keep references to what was sent; ours know which calls may be repeated.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  return arguments;
+}
+
+}  // namespace
+
+struct Connection::Channel {
+  std::shared_ptr<grpc::Channel> grpc;
+};
+
+Connection::Connection(const std::string& target, int channel_index, const ClientOptions& options,
+                       const std::string& root_certificates) {
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  if (options.tls.has_value()) {
+    grpc::SslCredentialsOptions ssl;
+    ssl.pem_root_certs = root_certificates;
+    credentials = grpc::SslCredentials(ssl);
+  } else {
+    credentials = grpc::InsecureChannelCredentials();
+  }
+  channel_ = std::make_unique<Channel>(
+      Channel{grpc::CreateCustomChannel(target, credentials, Arguments(channel_index))});
+}
+
+Connection::~Connection() = default;
+
+Status Connection::CallUnary(std::string_view method, const Message& message, Deadline deadline,
+                             std::string* response) const {
+  BorrowedMemory memory;
+  // The caller's own thread drives the call: that takes the fewest thread switches.
+  grpc::CompletionQueue queue;
+  Status result;
+  {
+    grpc::ByteBuffer request = message.payload_bytes() <= kCopyLimit
+                                   ? CopyToBuffer(message)
+                                   : BorrowToBuffer(message, &memory);
+    grpc::ClientContext context;
+    context.set_deadline(deadline);
+    grpc::GenericStub stub(channel_->grpc);
+    auto call = stub.PrepareUnaryCall(&context, std::string(method), request, &queue);
+    request.Clear();
+    call->StartCall();
+    grpc::ByteBuffer answer;
+    grpc::Status status;
+    call->Finish(&answer, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    result = ToStatus(status);
+    if (result.ok()) *response = ToString(answer);
+  }
+  // An aborted call's bytes can still be on their way out, and it takes this thread to send them.
+  while (!memory.IsFree()) {
+    void* tag = nullptr;
+    bool ok = false;
+    queue.AsyncNext(&tag, &ok, DeadlineAfter(std::chrono::milliseconds(1)));
+  }
+  queue.Shutdown();
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue.Next(&tag, &ok)) {
+  }
+  return result;
+}
+
+std::unique_ptr<StreamCall> Connection::OpenStream(std::string_view method,
+                                                   Deadline deadline) const {
+  auto reactor = std::make_unique<StreamCall::Reactor>();
+  reactor->Start(channel_->grpc, std::string(method), deadline);
+  return std::unique_ptr<StreamCall>(new StreamCall(std::move(reactor)));
+}
+
+}  // namespace reduction::detail

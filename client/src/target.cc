@@ -1,0 +1,55 @@
+#include "client/src/target.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace reduction::detail {
+namespace {
+
+// "unix:PATH", "dns:///name:port", …: a scheme and a colon that is not followed by a port alone.
+bool HasScheme(std::string_view target) {
+  constexpr std::string_view kSchemes[] = {
+      "unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:", "vsock:", "xds:"};
+  return std::any_of(std::begin(kSchemes), std::end(kSchemes),
+                     [&](std::string_view scheme) { return target.starts_with(scheme); });
+}
+
+bool IsPort(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }) &&
+         std::stoi(std::string(text)) <= 65535;
+}
+
+// "host:port", "1.2.3.4:port" or "[::1]:port".
+bool IsHostAndPort(std::string_view target) {
+  const size_t colon = target.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || !IsPort(target.substr(colon + 1))) {
+    return false;
+  }
+  const std::string_view host = target.substr(0, colon);
+  if (host.front() == '[') return host.back() == ']';
+  return host.find_first_of(":/ \t") == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ParseTargets(std::string_view targets) {
+  std::vector<std::string> parsed;
+  for (size_t begin = 0; begin <= targets.size();) {
+    const size_t end = std::min(targets.find(',', begin), targets.size());
+    const std::string_view target = targets.substr(begin, end - begin);
+    if (!HasScheme(target) && !IsHostAndPort(target)) {
+      return Status{StatusCode::kInvalidArgument,
+                    "target \"" + std::string(target) +
+                        "\" is neither host:port nor unix:PATH nor a gRPC URI such as "
+                        "dns:///name:port",
+                    "BAD_TARGET",
+                    {}};
+    }
+    parsed.emplace_back(target);
+    begin = end + 1;
+  }
+  return parsed;
+}
+
+}  // namespace reduction::detail

@@ -1,0 +1,16 @@
+// Server addresses.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reduction/status.hpp"
+
+namespace reduction::detail {
+
+// "A,B,…" to addresses that gRPC takes. INVALID_ARGUMENT for an empty address and for a host
+// without a port, which gRPC would take to mean port 443.
+Result<std::vector<std::string>> ParseTargets(std::string_view targets);
+
+}  // namespace reduction::detail

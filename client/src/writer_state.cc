@@ -1,0 +1,77 @@
+#include "client/src/writer_state.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace reduction::detail {
+
+WriterState::WriterState(std::shared_ptr<const ClientState> client, const ClientState::Route& route,
+                         Request request, std::optional<uint64_t> element_count,
+                         uint64_t message_bytes)
+    : client_(std::move(client)),
+      target_(*route.target),
+      request_(std::move(request)),
+      element_count_(element_count),
+      chunk_bytes_(std::max<uint64_t>(1, message_bytes / (is_dot() ? 2 : 1))),
+      call_(target_.connection(route.connection)
+                .OpenStream(kReduceStreamMethod, client_->StreamDeadline(request_.options))) {}
+
+Status WriterState::Write(std::span<const std::byte> x, std::span<const std::byte> y) {
+  while (!x.empty() && failure_.ok()) {
+    const size_t step = std::min(chunk_bytes_ - x_.size(), x.size());
+    const auto x_step = x.first(step);
+    const auto y_step = is_dot() ? y.first(step) : y;
+    if (step == chunk_bytes_) {
+      Send(x_step, y_step);
+    } else {
+      x_.insert(x_.end(), x_step.begin(), x_step.end());
+      y_.insert(y_.end(), y_step.begin(), y_step.end());
+      if (x_.size() == chunk_bytes_) {
+        Send(x_, y_);
+        x_.clear();
+        y_.clear();
+      }
+    }
+    x = x.subspan(step);
+    if (is_dot()) y = y.subspan(step);
+  }
+  return failure_;
+}
+
+Status WriterState::Send(std::span<const std::byte> x, std::span<const std::byte> y) {
+  const Message message = header_sent_ ? EncodeChunk(offset_, x, y, is_dot())
+                                       : EncodeStreamHeader(request_, {}, element_count_, x, y);
+  header_sent_ = true;
+  offset_ += x.size();
+  if (call_->Send(message, Payload::kCopy)) return {};
+  std::string unused;
+  Status status = call_->Finish(&unused);
+  call_.reset();
+  if (status.ok()) {
+    status = {StatusCode::kInternal, "the server answered before the end of the array", {}, {}};
+  }
+  return Fail(target_.Named(status));
+}
+
+Result<Reduction> WriterState::Finish() {
+  if (failure_.ok() && call_ == nullptr) {
+    return Status{StatusCode::kFailedPrecondition, "the stream is finished already", {}, {}};
+  }
+  if (failure_.ok() && (!x_.empty() || !header_sent_)) Send(x_, y_);
+  if (!failure_.ok()) return failure_;
+  std::string response;
+  const Status status = call_->Finish(&response);
+  call_.reset();
+  if (!status.ok()) return Fail(target_.Named(status));
+  return DecodeStream(request_, response);
+}
+
+Status WriterState::Fail(const Status& status) {
+  failure_ = status;
+  call_.reset();
+  target_.ForgetInfo();
+  return failure_;
+}
+
+}  // namespace reduction::detail

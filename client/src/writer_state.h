@@ -1,0 +1,47 @@
+// The inside of a ReduceStream.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "client/src/client_state.h"
+
+namespace reduction::detail {
+
+// Gathers what is written into messages of one size. Not thread-safe.
+class WriterState {
+ public:
+  // Keeps `client` alive.
+  WriterState(std::shared_ptr<const ClientState> client, const ClientState::Route& route,
+              Request request, std::optional<uint64_t> element_count, uint64_t message_bytes);
+
+  ElementType type() const { return request_.type; }
+  bool is_dot() const { return request_.is_dot(); }
+
+  // `y` is as long as `x` for a dot product, else empty.
+  Status Write(std::span<const std::byte> x, std::span<const std::byte> y);
+  Result<Reduction> Finish();
+
+  // Fails the stream with `status`, cancelling the call.
+  Status Fail(const Status& status);
+
+ private:
+  Status Send(std::span<const std::byte> x, std::span<const std::byte> y);
+
+  std::shared_ptr<const ClientState> client_;
+  const Target& target_;
+  const Request request_;
+  const std::optional<uint64_t> element_count_;
+  const size_t chunk_bytes_;          // of each array
+  std::unique_ptr<StreamCall> call_;  // null when finished or failed
+  Status failure_;
+  std::vector<std::byte> x_;  // gathered, less than a chunk
+  std::vector<std::byte> y_;
+  uint64_t offset_ = 0;  // bytes of each array that were sent
+  bool header_sent_ = false;
+};
+
+}  // namespace reduction::detail
