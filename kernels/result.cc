@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/float_environment.h"
+
 namespace reduction::kernels {
 namespace {
 
@@ -33,9 +35,7 @@ Result IntegerSum(ElementType type, const Int128& sum, OverflowPolicy overflow) 
   return {sum.low};
 }
 
-}  // namespace
-
-double ExactMean(const Int128& sum, uint64_t count) {
+[[gnu::noinline]] double ExactMeanInDefaultEnvironment(const Int128& sum, uint64_t count) {
   using Uint128 = unsigned __int128;
   Uint128 magnitude = (static_cast<Uint128>(static_cast<uint64_t>(sum.high)) << 64) | sum.low;
   const bool negative = sum.high < 0;
@@ -56,8 +56,9 @@ double ExactMean(const Int128& sum, uint64_t count) {
   return negative ? -mean : mean;
 }
 
-Result Finalize(Statistic statistic, ElementType type, const State& state, uint64_t elements,
-                const ResultOptions& options) {
+[[gnu::noinline]] Result FinalizeInDefaultEnvironment(Statistic statistic, ElementType type,
+                                                      const State& state, uint64_t elements,
+                                                      const ResultOptions& options) {
   const bool floating = IsFloating(type);
   const bool empty = elements == 0;
   const double n = static_cast<double>(state.count);
@@ -82,7 +83,7 @@ Result Finalize(Statistic statistic, ElementType type, const State& state, uint6
       if (empty) return {{}, ResultError::kEmpty};
       if (state.count == 0) return {kNan};
       if (floating) return {Canonical(state.sum / n)};
-      return {ExactMean(state.integer_sum, state.count)};
+      return {ExactMeanInDefaultEnvironment(state.integer_sum, state.count)};
     case Statistic::kVariance:
     case Statistic::kStandardDeviation: {
       if (empty) return {{}, ResultError::kEmpty};
@@ -104,6 +105,19 @@ Result Finalize(Statistic statistic, ElementType type, const State& state, uint6
       return {state.nonzero_count};
   }
   return {};
+}
+
+}  // namespace
+
+double ExactMean(const Int128& sum, uint64_t count) {
+  const DefaultFloatEnvironment environment;
+  return ExactMeanInDefaultEnvironment(sum, count);
+}
+
+Result Finalize(Statistic statistic, ElementType type, const State& state, uint64_t elements,
+                const ResultOptions& options) {
+  const DefaultFloatEnvironment environment;
+  return FinalizeInDefaultEnvironment(statistic, type, state, elements, options);
 }
 
 }  // namespace reduction::kernels
