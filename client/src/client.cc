@@ -27,7 +27,7 @@ Status CheckLength(std::string_view name, const ArrayView& array) {
   return InvalidArgument(std::string(name) + " has " + std::to_string(array.bytes.size()) +
                              " bytes, which is no multiple of the " + std::to_string(element_size) +
                              " bytes of a " + std::string(ElementTypeName(array.type)),
-                         "BAD_LENGTH");
+                         "PARTIAL_ELEMENT");
 }
 
 Status CheckOptions(const ClientOptions& options) {
@@ -76,13 +76,13 @@ Result<Reduction> Client::Dot(const ArrayView& x, const ArrayView& y,
     return InvalidArgument("x is " + std::string(ElementTypeName(x.type)) + " and y is " +
                                std::string(ElementTypeName(y.type)) +
                                ": a dot product takes two arrays of one type",
-                           "TYPE_MISMATCH");
+                           "TYPES_DIFFER");
   }
   if (x.bytes.size() != y.bytes.size()) {
     return InvalidArgument("x has " + std::to_string(x.bytes.size()) + " bytes and y " +
                                std::to_string(y.bytes.size()) +
                                ": a dot product takes two arrays of one length",
-                           "LENGTH_MISMATCH");
+                           "LENGTHS_DIFFER");
   }
   const Status valid = CheckLength("x", x);
   if (!valid.ok()) return valid;
@@ -94,7 +94,7 @@ Result<Reduction> Client::Reduce(const ArrayView& array, const std::vector<Stati
   if (state_ == nullptr) return MovedFrom();
   Status valid = detail::CheckStatistics(statistics);
   if (valid.ok() && statistics.front() == Statistic::kDot) {
-    valid = InvalidArgument("statistics: dot takes two arrays", "BAD_STATISTICS");
+    valid = InvalidArgument("statistics: dot takes two arrays", "DOT_NEEDS_TWO_ARRAYS");
   }
   if (valid.ok()) valid = CheckLength("array", array);
   if (!valid.ok()) return valid;
@@ -153,7 +153,7 @@ ReduceStream::~ReduceStream() = default;
 Status ReduceStream::Write(std::span<const std::byte> bytes) {
   if (state_ == nullptr) return MovedFrom();
   if (state_->is_dot()) {
-    return state_->Fail(InvalidArgument("a dot product takes two arrays", "LENGTH_MISMATCH"));
+    return state_->Fail(InvalidArgument("a dot product takes two arrays", "LENGTHS_DIFFER"));
   }
   return state_->Write(bytes, {});
 }
@@ -164,7 +164,7 @@ Status ReduceStream::Write(std::span<const std::byte> x, std::span<const std::by
     return state_->Fail(InvalidArgument("two arrays of one length are for a dot product: got " +
                                             std::to_string(x.size()) + " and " +
                                             std::to_string(y.size()) + " bytes",
-                                        "LENGTH_MISMATCH"));
+                                        "LENGTHS_DIFFER"));
   }
   return state_->Write(x, y);
 }
@@ -175,7 +175,7 @@ Status ReduceStream::WriteTyped(const ArrayView& view) {
     return state_->Fail(InvalidArgument("the stream carries " +
                                             std::string(ElementTypeName(state_->type())) +
                                             ", not " + std::string(ElementTypeName(view.type)),
-                                        "TYPE_MISMATCH"));
+                                        "TYPES_DIFFER"));
   }
   return Write(view.bytes);
 }

@@ -156,6 +156,7 @@ Result<Reduction> ClientState::ReduceWhole(const Route& route, const Request& re
 Result<Reduction> ClientState::ReduceOverAll(const Request& request, const Arrays& arrays,
                                              uint64_t part_bytes, Deadline deadline) const {
   uint64_t message_bytes = kMessageBytes;
+  std::vector<const Connection*> connections;
   for (const auto& target : targets_) {
     const Result<uint64_t> limit = MessageBytes(*target, deadline);
     if (!limit.ok()) return limit.status();
@@ -164,10 +165,10 @@ Result<Reduction> ClientState::ReduceOverAll(const Request& request, const Array
     if (!info.ok()) return info.status();
     const Status order = CheckOrder(*target, *info);
     if (!order.ok()) return order;
-  }
-  std::vector<const Connection*> connections;
-  for (int i = 0; i < options_.connections; ++i) {
-    for (const auto& target : targets_) connections.push_back(&target->connection(i));
+    const uint64_t streams = std::clamp<uint64_t>(info->max_streams, 1, options_.connections);
+    for (uint64_t i = 0; i < streams; ++i) {
+      connections.push_back(&target->connection(static_cast<int>(i)));
+    }
   }
   Result<Reduction> result =
       ReduceInParts(connections, request, arrays, part_bytes, message_bytes, deadline);

@@ -1,28 +1,13 @@
 #include "client/src/combine.h"
 
-#include <cfenv>
 #include <utility>
 
+#include "kernels/float_environment.h"
 #include "kernels/partial.h"
 #include "kernels/result.h"
 
 namespace reduction::detail {
 namespace {
-
-// The default floating-point environment, until the end of the scope.
-class DefaultFloatingPoint {
- public:
-  DefaultFloatingPoint() {
-    std::fegetenv(&saved_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~DefaultFloatingPoint() { std::fesetenv(&saved_); }
-  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
-  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
-
- private:
-  std::fenv_t saved_;
-};
 
 Status BadPartial(const std::string& what) {
   return {StatusCode::kInternal, "the server's partial cannot be used: " + what, "BAD_PARTIAL", {}};
@@ -53,14 +38,13 @@ Status ToStatus(kernels::ResultError error, Statistic statistic, ElementType typ
           {}};
 }
 
-}  // namespace
-
-Result<Reduction> CombineParts(const Request& request, std::vector<PartResult> parts) {
-  const DefaultFloatingPoint default_floating_point;
+// Not inlined: see DefaultFloatEnvironment.
+[[gnu::noinline]] Result<Reduction> Combine(const Request& request,
+                                            std::vector<PartResult>* parts) {
   std::vector<kernels::Partial> partials;
   std::vector<Execution> executions;
   std::string error;
-  for (PartResult& part : parts) {
+  for (PartResult& part : *parts) {
     std::optional<kernels::Partial> partial = kernels::DecodePartial(part.response.partial, &error);
     if (!partial.has_value()) return BadPartial(error);
     if (!Answers(*partial, part, request)) return BadPartial("it is of another part or plan");
@@ -89,6 +73,13 @@ Result<Reduction> CombineParts(const Request& request, std::vector<PartResult> p
   reduction.count = state->count;
   reduction.executions = MergeExecutions(executions);
   return reduction;
+}
+
+}  // namespace
+
+Result<Reduction> CombineParts(const Request& request, std::vector<PartResult> parts) {
+  const kernels::DefaultFloatEnvironment environment;
+  return Combine(request, &parts);
 }
 
 }  // namespace reduction::detail

@@ -131,15 +131,20 @@ bool IsArg(Statistic statistic) {
 }  // namespace
 
 Status CheckStatistics(const std::vector<Statistic>& statistics) {
-  std::string message;
   if (statistics.empty()) {
-    message = "statistics is empty: ask for at least one";
-  } else if (statistics.size() > 1 &&
-             std::find(statistics.begin(), statistics.end(), Statistic::kDot) != statistics.end()) {
-    message = "statistics: dot cannot be asked for together with others";
+    return {StatusCode::kInvalidArgument,
+            "statistics is empty: ask for at least one",
+            "NO_STATISTICS",
+            {}};
   }
-  if (message.empty()) return {};
-  return {StatusCode::kInvalidArgument, message, "BAD_STATISTICS", {}};
+  if (statistics.size() > 1 &&
+      std::find(statistics.begin(), statistics.end(), Statistic::kDot) != statistics.end()) {
+    return {StatusCode::kInvalidArgument,
+            "statistics: dot cannot be asked for together with others",
+            "DOT_NEEDS_TWO_ARRAYS",
+            {}};
+  }
+  return {};
 }
 
 UnaryRequest EncodeUnary(const Request& request, std::span<const std::byte> x,

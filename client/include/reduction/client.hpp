@@ -28,7 +28,8 @@ struct TlsOptions {
 };
 
 struct ClientOptions {
-  // Connections to each target. An array too large for one message is split over all of them.
+  // Connections to each target. A large array is split over all of them, as far as the servers take
+  // that many streams at once.
   int connections = 1;
   // Time for a call whose data fits one message, and for info and health.
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);

@@ -1,0 +1,40 @@
+// The command line of `reduction`.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reduction/reduction.hpp"
+#include "reduction/status.hpp"
+
+namespace reduction::cli {
+
+enum class Command { kSum, kMin, kMax, kDot, kStats, kHealth, kInfo };
+
+// The word that names the command.
+std::string CommandName(Command command);
+
+struct Arguments {
+  Command command = Command::kHealth;
+  std::vector<std::string> files;
+  std::string target;
+  int connections = 1;
+  std::optional<ElementType> dtype;
+  // Of stats; empty: everything that the server gives.
+  std::vector<Statistic> statistics;
+  ReduceOptions options;
+  bool json = false;
+};
+
+// What to do after parsing: run the command, or print `text` and end.
+struct ParsedLine {
+  std::optional<Arguments> arguments;
+  std::string text;  // of --help and --version
+};
+
+// INVALID_ARGUMENT with one sentence for a wrong line.
+Result<ParsedLine> ParseArguments(int argc, const char* const* argv);
+
+}  // namespace reduction::cli

@@ -1,0 +1,23 @@
+// What the commands do.
+#pragma once
+
+#include <string>
+
+#include "client/cli/arguments.h"
+#include "reduction/status.hpp"
+
+namespace reduction::cli {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;  // a call failed
+inline constexpr int kExitUsage = 2;   // wrong command line or input
+
+struct Outcome {
+  int exit_status = kExitOk;
+  std::string output;  // for standard output
+  Status error;        // for standard error, unless OK
+};
+
+Outcome Run(const Arguments& arguments);
+
+}  // namespace reduction::cli
