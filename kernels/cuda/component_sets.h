@@ -1,0 +1,33 @@
+// The sets of components that kernels are compiled for; a plan is served by the smallest superset.
+#pragma once
+
+#include "kernels/statistics.h"
+
+namespace reduction::kernels::cuda {
+
+inline constexpr Components kSumSet = kSumComponent;
+inline constexpr Components kExtremaSet = kExtremaComponent;
+inline constexpr Components kSevenSet =
+    kSumComponent | kSquaresComponent | kExtremaComponent | kArgComponent | kNanCountComponent;
+inline constexpr Components kMomentsSet = kSumComponent | kMomentsComponent;
+inline constexpr Components kAllSet = kAllOneArrayComponents;
+inline constexpr Components kDotSet = kDotComponent;
+
+// From the smallest to the largest.
+inline constexpr Components kComponentSets[] = {kSumSet,   kExtremaSet, kMomentsSet,
+                                                kSevenSet, kAllSet,     kDotSet};
+
+// `components` is of one array or kDotComponent.
+constexpr Components ServingSet(Components components) {
+  for (const Components set : kComponentSets) {
+    if ((components & ~set) == 0) return set;
+  }
+  return kAllSet;
+}
+
+// The components of `set` that one atomic a block can publish.
+constexpr Components AtomicPart(Components set) {
+  return set & (kSumComponent | kExtremaComponent | kDotComponent);
+}
+
+}  // namespace reduction::kernels::cuda

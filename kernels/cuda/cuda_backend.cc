@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <string>
+
+#include "kernels/backend.h"
+#include "kernels/cuda/cuda_lane.h"
+#include "kernels/cuda/pinned_buffer.h"
+
+namespace reduction::kernels {
+namespace cuda {
+namespace {
+
+uint64_t Attribute(cudaDeviceAttr attribute, int ordinal) {
+  int value = 0;
+  Check(cudaDeviceGetAttribute(&value, attribute, ordinal));
+  return static_cast<uint64_t>(value);
+}
+
+// Bytes per second from pinned host memory to the current device: the best of a few copies.
+double MeasureCopyPeak() {
+  constexpr size_t kBytes = size_t{32} << 20;
+  constexpr int kCopies = 4;
+  const PinnedBuffer host(kBytes);
+  const DeviceBuffer device(kBytes);
+  std::fill_n(host.data(), kBytes, std::byte{1});
+  const CudaStream stream;
+  const CudaEvent begin;
+  const CudaEvent end;
+  double best = 0;
+  for (int i = 0; i < kCopies; ++i) {
+    begin.view().Record(stream.view());
+    Check(cudaMemcpyAsync(device.data(), host.data(), kBytes, cudaMemcpyHostToDevice,
+                          stream.view().get()));
+    end.view().Record(stream.view());
+    end.view().Synchronize();
+    best = std::max(best, kBytes / (end.view().MillisecondsSince(begin.view()) * 1e-3));
+  }
+  return best;
+}
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int ordinal) : traits_(QueryTraits(ordinal)) {
+    cudaDeviceProp properties = {};
+    Check(cudaGetDeviceProperties(&properties, ordinal));
+    info_.label = "cuda:" + std::to_string(ordinal);
+    info_.name = properties.name;
+    info_.ordinal = ordinal;
+    info_.memory_bytes = properties.totalGlobalMem;
+    info_.multiprocessors = properties.multiProcessorCount;
+    // Two transfers a clock; the clock is in kHz, the bus in bits.
+    info_.memory_bytes_per_second =
+        2e3 * static_cast<double>(Attribute(cudaDevAttrMemoryClockRate, ordinal)) *
+        static_cast<double>(Attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal)) / 8;
+    info_.copy_bytes_per_second = MeasureCopyPeak();
+    LoadKernels();
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  std::unique_ptr<Lane> CreateLane(size_t slot_count, size_t slot_bytes,
+                                   std::string* error) override {
+    try {
+      UseDevice(traits_.ordinal);
+      auto lane = std::make_unique<CudaLane>(traits_, &clock_, slot_count, slot_bytes);
+      if (WarmUp(*lane)) return lane;
+      *error = lane->error();
+    } catch (const CudaError& refusal) {
+      *error = info_.label + " cannot make a lane of " + std::to_string(slot_count) + " slots of " +
+               std::to_string(slot_bytes) + " bytes: " + refusal.what();
+    }
+    return nullptr;
+  }
+
+ private:
+  // One launch of one task and one of two.
+  static bool WarmUp(CudaLane& lane) {
+    std::fill_n(lane.slot(0), 2 * kRowBytes, std::byte{0});
+    Task tasks[2];
+    tasks[0].count = 1;
+    tasks[1].count = 1;
+    tasks[1].x_offset = kRowBytes;
+    State states[2];
+    Completion completion;
+    for (const size_t count : {size_t{1}, size_t{2}}) {
+      if (!lane.Launch(0, 2 * kRowBytes, Plan{}, std::span(tasks, count)) ||
+          !lane.Wait(0, std::span(states, count), &completion)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  DeviceTraits traits_;
+  DeviceInfo info_;
+  DeviceClock clock_;
+};
+
+}  // namespace
+}  // namespace cuda
+
+std::vector<std::unique_ptr<Backend>> CreateCudaBackends(std::string* reason) {
+  std::vector<std::unique_ptr<Backend>> backends;
+  int count = 0;
+  // Without a driver this says "driver version is insufficient" as often as "no device".
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess || count == 0) {
+    cudaGetLastError();
+    *reason = code != cudaSuccess ? cudaGetErrorString(code) : "no CUDA device is visible";
+    return backends;
+  }
+  try {
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      backends.push_back(std::make_unique<cuda::CudaBackend>(ordinal));
+    }
+  } catch (const cuda::CudaError& error) {
+    *reason = "cuda:" + std::to_string(backends.size()) + " cannot be used: " + error.what();
+    backends.clear();
+  }
+  return backends;
+}
+
+}  // namespace reduction::kernels
