@@ -94,11 +94,11 @@ std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, int last_array_fie
       const int field = WireFormatLite::GetTagFieldNumber(tag);
       if (field >= kXField && field <= last_array_field &&
           WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-        uint32_t length;
-        if (!input.ReadVarint32(&length) || length > INT_MAX) return Malformed();
+        int length;
+        if (!input.ReadVarintSizeAsInt(&length)) return Malformed();
         const auto begin = static_cast<size_t>(input.CurrentPosition());
-        if (!input.Skip(static_cast<int>(length))) return Malformed();
-        ranges[field - kXField] = {begin, begin + length};
+        if (!input.Skip(length)) return Malformed();
+        ranges[field - kXField] = {begin, begin + static_cast<size_t>(length)};
       } else if (!WireFormatLite::SkipField(&input, tag, &option_output)) {
         return Malformed();
       }
