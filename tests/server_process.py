@@ -1,0 +1,124 @@
+"""A reduction-server process for tests. Needs the standard library alone."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.request
+
+SERVING = re.compile(r"event=serving.*listen=(\S+) metrics=(\S+)")
+# How long an event that a test waits for may take before the test fails. No test sleeps for it.
+PATIENCE_SECONDS = 60
+
+# Clients would ask a proxy of the environment even for this machine.
+os.environ["no_proxy"] = "127.0.0.1,localhost"
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def eventually(condition, what, every=0.01):
+    """Asks `condition` again and again until it gives something true, which is returned."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (result := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"in {PATIENCE_SECONDS} s this did not happen: {what}")
+        time.sleep(every)
+    return result
+
+
+class ServerProcess:
+    """Runs `command`, which must become a server, until the end of a with statement.
+
+    listen (a list) and metrics are its addresses, log the lines it has written. After stop(),
+    status is its exit status.
+    """
+
+    def __init__(self, command, **popen_options):
+        self.log = []
+        self.listen = None
+        self.metrics = None
+        self.status = None
+        self._changed = threading.Condition()
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True, **popen_options)
+        self._reader = threading.Thread(target=self._read_log, daemon=True)
+        self._reader.start()
+        try:
+            serving = self.wait_for_log(SERVING)
+        except BaseException:
+            self._process.kill()
+            raise
+        self.listen = serving[1].split(",")
+        self.metrics = serving[2]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self.status is None:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join()
+        self._process.stdout.close()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def running(self):
+        return self._process.poll() is None
+
+    def terminate(self):
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self):
+        """Waits for the end of the process and returns its exit status."""
+        self.status = self._process.wait(timeout=PATIENCE_SECONDS)
+        return self.status
+
+    def stop(self):
+        self.terminate()
+        return self.wait()
+
+    def wait_for_log(self, pattern):
+        """The first match of a regular expression in the log, now or later."""
+        seen = 0
+        with self._changed:
+            while True:
+                for line in self.log[seen:]:
+                    if match := re.search(pattern, line or ""):
+                        return match
+                    if line is None:
+                        raise AssertionError(f"no {pattern!r} in the log: {self.log}")
+                seen = len(self.log)
+                if not self._changed.wait(PATIENCE_SECONDS):
+                    raise AssertionError(f"no {pattern!r} in the log: {self.log}")
+
+    def _read_log(self):
+        for line in self._process.stdout:
+            self._append(line.rstrip("\n"))
+        self._append(None)
+
+    def _append(self, line):
+        with self._changed:
+            self.log.append(line)
+            self._changed.notify_all()
+
+    def scrape(self):
+        """The text of /metrics."""
+        with DIRECT.open(f"http://{self.metrics}/metrics", timeout=PATIENCE_SECONDS) as response:
+            return response.read().decode()
+
+    def metric(self, name, **labels):
+        """The sum of the series of `name` that have these labels. There must be at least one."""
+        values = []
+        for line in self.scrape().splitlines():
+            found = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+            if found and found[1] == name:
+                pairs = dict(re.findall(r'(\w+)="([^"]*)"', found[2] or ""))
+                if labels.items() <= pairs.items():
+                    values.append(float(found[3]))
+        if not values:
+            raise AssertionError(f"no series {name} with {labels}")
+        return sum(values)
