@@ -67,6 +67,8 @@ class DeviceTest : public ::testing::Test {
   kernels::State OnDevice(const kernels::Plan& plan, const std::byte* x, const std::byte* y,
                           uint64_t count, uint64_t first_index = 0,
                           const kernels::cuda::LaunchShape* shape = nullptr) {
+    // Tests fill arrays through the default stream, which a non-blocking stream does not wait for.
+    kernels::cuda::Check(cudaDeviceSynchronize());
     reducer_->Enqueue(plan, x, y, count, first_index, stream_->view(), shape);
     stream_->view().Synchronize();
     return reducer_->Result();
