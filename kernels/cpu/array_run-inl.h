@@ -55,6 +55,11 @@ class ArrayRun {
     return static_cast<size_t>(std::min(kElements, run_.count - leaf * kElements));
   }
 
+  // Where the next leaf begins; after the last full one, where this one does.
+  const std::byte* Ahead(uint64_t leaf) const {
+    return LeafBegin((leaf + 2) * kElements <= run_.count ? leaf + 1 : leaf);
+  }
+
   State ReduceLeaf(uint64_t leaf) {
     const std::byte* x = LeafBegin(leaf);
     const size_t count = LeafSize(leaf);
@@ -62,20 +67,21 @@ class ArrayRun {
     const bool whole = count == rows * kLanes<T>;
     T first = LoadElement<T>(x);
     LeafView view = whole ? LeafView{x, x} : patched_.Pad(x, count, rows);
-    LeafTotals<T> totals = Measure<T>(view, rows, first, count, run_.components);
+    LeafTotals<T> totals = Measure<T>(view, rows, first, count, run_.components, Ahead(leaf));
     size_t kept = count;
     bool nan = false;
     if constexpr (kIsFloating<T>) {
-      const size_t nans = WatchesNans() && totals.MayHoldNan(run_.components)
-                              ? CountWhere<T>(view.zeros, rows * kRowBytes, IsNanBits<T>())
-                              : 0;
+      const size_t nans =
+          WatchesNans() && totals.MayHoldNan(run_.components)
+              ? CountWhere<T>(view.zeros, rows * kRowBytes, IsNanBits<T>(), view.zeros)
+              : 0;
       nan = nans != 0;
       if (nan && run_.nan_policy == NanPolicy::kIgnore) {
         nan = false;
         kept = count - nans;
         if (kept != 0) {
           view = patched_.PadWithoutNans(x, count, rows, &first);
-          totals = Measure<T>(view, rows, first, kept, run_.components);
+          totals = Measure<T>(view, rows, first, kept, run_.components, x);
         } else {
           totals = LeafTotals<T>();
         }

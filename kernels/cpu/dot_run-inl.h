@@ -41,6 +41,8 @@ class DotRun {
     const std::byte* y = run_.y + leaf * kLeafBytes;
     const size_t count = static_cast<size_t>(std::min(kElements, run_.count - leaf * kElements));
     const size_t rows = (count + kLanes<T> - 1) / kLanes<T>;
+    // Where the next leaf begins; after the last full one, where this one does.
+    const size_t ahead = (leaf + 2) * kElements <= run_.count ? kLeafBytes : 0;
     const std::byte* padded_x = x;
     const std::byte* padded_y = y;
     State state;
@@ -49,16 +51,17 @@ class DotRun {
       patched_.PadPairs(x, y, count, rows, NanPolicy::kPropagate, &padded_x, &padded_y);
     }
     if constexpr (kIsFloating<T>) {
-      state.sum = SweepDot<T>(padded_x, padded_y, rows);
+      state.sum = SweepDot<T>(padded_x, padded_y, rows, x + ahead, y + ahead);
       if (run_.nan_policy == NanPolicy::kIgnore && std::isnan(state.sum)) {
         state.count =
             patched_.PadPairs(x, y, count, rows, NanPolicy::kIgnore, &padded_x, &padded_y);
-        state.sum = SweepDot<T>(padded_x, padded_y, rows);
+        state.sum = SweepDot<T>(padded_x, padded_y, rows, x, y);
       }
     } else if constexpr (sizeof(T) <= 2) {
-      state.integer_sum = Int128::FromInt64(DotNarrow<T>(padded_x, padded_y, rows * kRowBytes));
+      state.integer_sum = Int128::FromInt64(
+          DotNarrow<T>(padded_x, padded_y, rows * kRowBytes, x + ahead, y + ahead));
     } else {
-      state.integer_sum = DotWide<T>(padded_x, padded_y, rows * kRowBytes);
+      state.integer_sum = DotWide<T>(padded_x, padded_y, rows * kRowBytes, x + ahead, y + ahead);
     }
     return state;
   }

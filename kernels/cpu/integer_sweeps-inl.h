@@ -1,4 +1,5 @@
-// Exact integer sums and dots of a leaf, in any order. Included once a target.
+// Exact integer sums and dots of a leaf, in any order. Each sweep also asks for as many bytes from
+// `ahead` on as it reads. Included once a target.
 #if defined(REDUCTION_KERNELS_CPU_INTEGER_SWEEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REDUCTION_KERNELS_CPU_INTEGER_SWEEPS_INL_H_
 #undef REDUCTION_KERNELS_CPU_INTEGER_SWEEPS_INL_H_
@@ -70,7 +71,8 @@ struct HalfSums {
 // The sum of the elements of `bytes` bytes (whole rows of a leaf); with kAbsolute of their absolute
 // values. Elements of at most 32 bits.
 template <class T, bool kAbsolute>
-HWY_NOINLINE int64_t SumNarrow(const std::byte* HWY_RESTRICT x, size_t bytes) {
+HWY_NOINLINE int64_t SumNarrow(const std::byte* HWY_RESTRICT x, size_t bytes,
+                               const std::byte* ahead) {
   const hn::ScalableTag<T> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   using Bits = hn::TFromD<decltype(du)>;
@@ -78,6 +80,7 @@ HWY_NOINLINE int64_t SumNarrow(const std::byte* HWY_RESTRICT x, size_t bytes) {
   const auto sign_bit = hn::Set(du, kSignBit);
   constexpr bool kRaise = std::is_signed_v<T> && !kAbsolute;  // to unsigned, by kSignBit each
   const auto load = [&](size_t at) HWY_ATTR {
+    PrefetchStep<kVectorBytes>(ahead + at);
     auto v = LoadBytes(du, x + at);
     if constexpr (kRaise) v = hn::Xor(v, sign_bit);
     if constexpr (kAbsolute && std::is_signed_v<T>) v = hn::BitCast(du, hn::Abs(hn::BitCast(d, v)));
@@ -116,9 +119,10 @@ HWY_NOINLINE int64_t SumNarrow(const std::byte* HWY_RESTRICT x, size_t bytes) {
 
 // The same of 64-bit elements.
 template <class T>
-HWY_NOINLINE Int128 SumWide(const std::byte* HWY_RESTRICT x, size_t bytes) {
+HWY_NOINLINE Int128 SumWide(const std::byte* HWY_RESTRICT x, size_t bytes, const std::byte* ahead) {
   HalfSums<std::is_signed_v<T>> sums;
   for (size_t at = 0; at < bytes; at += kVectorBytes) {
+    PrefetchStep<kVectorBytes>(ahead + at);
     sums.Add(LoadBytes(Unsigned64Tag(), x + at));
   }
   return sums.Total();
@@ -127,12 +131,14 @@ HWY_NOINLINE Int128 SumWide(const std::byte* HWY_RESTRICT x, size_t bytes) {
 // The dot product of elements of 8 or 16 bits.
 template <class T>
 HWY_NOINLINE int64_t DotNarrow(const std::byte* HWY_RESTRICT x, const std::byte* HWY_RESTRICT y,
-                               size_t bytes) {
+                               size_t bytes, const std::byte* x_ahead, const std::byte* y_ahead) {
   const hn::ScalableTag<int16_t> d16;
   if constexpr (sizeof(T) == 1) {
     const hn::Rebind<T, decltype(d16)> d8;
     PairSums sums;
     for (size_t at = 0; at < bytes; at += kVectorBytes / 2) {
+      PrefetchStep<kVectorBytes / 2>(x_ahead + at);
+      PrefetchStep<kVectorBytes / 2>(y_ahead + at);
       sums.Add(hn::PromoteTo(d16, LoadBytes(d8, x + at)),
                hn::PromoteTo(d16, LoadBytes(d8, y + at)));
     }
@@ -145,6 +151,8 @@ HWY_NOINLINE int64_t DotNarrow(const std::byte* HWY_RESTRICT x, const std::byte*
     PairSums lows;
     PairSums highs;
     for (size_t at = 0; at < bytes; at += kVectorBytes) {
+      PrefetchStep<kVectorBytes>(x_ahead + at);
+      PrefetchStep<kVectorBytes>(y_ahead + at);
       const auto a = LoadBytes(d, x + at);
       const auto b = LoadBytes(d, y + at);
       auto high = hn::BitCast(d16, hn::MulHigh(a, b));
@@ -161,12 +169,14 @@ HWY_NOINLINE int64_t DotNarrow(const std::byte* HWY_RESTRICT x, const std::byte*
 // The dot product of elements of 32 bits, exact; of 64 bits, modulo 2^64 and extended by its sign.
 template <class T>
 HWY_NOINLINE Int128 DotWide(const std::byte* HWY_RESTRICT x, const std::byte* HWY_RESTRICT y,
-                            size_t bytes) {
+                            size_t bytes, const std::byte* x_ahead, const std::byte* y_ahead) {
   const Unsigned64Tag d64;
   if constexpr (sizeof(T) == 4) {
     const hn::ScalableTag<T> d;
     HalfSums<std::is_signed_v<T>> sums;
     for (size_t at = 0; at < bytes; at += kVectorBytes) {
+      PrefetchStep<kVectorBytes>(x_ahead + at);
+      PrefetchStep<kVectorBytes>(y_ahead + at);
       const auto a = LoadBytes(d, x + at);
       const auto b = LoadBytes(d, y + at);
       const auto a_odd = hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(d64, a)));
@@ -179,6 +189,8 @@ HWY_NOINLINE Int128 DotWide(const std::byte* HWY_RESTRICT x, const std::byte* HW
     const hn::ScalableTag<uint32_t> d32;
     auto sum = hn::Zero(d64);
     for (size_t at = 0; at < bytes; at += kVectorBytes) {
+      PrefetchStep<kVectorBytes>(x_ahead + at);
+      PrefetchStep<kVectorBytes>(y_ahead + at);
       const auto a = LoadBytes(d64, x + at);
       const auto b = LoadBytes(d64, y + at);
       const auto product = [&](auto p, auto q) HWY_ATTR {

@@ -42,27 +42,27 @@ struct LeafTotals {
 // SweepReals with the smallest compiled superset of `wanted`.
 template <class T>
 HWY_INLINE RealTotals SweepWantedReals(const std::byte* x, size_t rows, double shift,
-                                       Components wanted) {
+                                       Components wanted, const std::byte* ahead) {
   constexpr Components kSum = kRealComponents<T> & kSumComponent;
   constexpr Components kSquares = kSum | kSquaresComponent;
   constexpr Components kL1 = kSum | kL1Component;
   constexpr Components kMoments = kSum | kMomentsComponent;
   if constexpr (kSum != 0) {
-    if ((wanted & ~kSum) == 0) return SweepReals<T, kSum>(x, rows, shift);
+    if ((wanted & ~kSum) == 0) return SweepReals<T, kSum>(x, rows, shift, ahead);
   }
-  if ((wanted & ~kSquares) == 0) return SweepReals<T, kSquares>(x, rows, shift);
-  if ((wanted & ~kL1) == 0) return SweepReals<T, kL1>(x, rows, shift);
-  if ((wanted & ~kMoments) == 0) return SweepReals<T, kMoments>(x, rows, shift);
-  return SweepReals<T, kRealComponents<T>>(x, rows, shift);
+  if ((wanted & ~kSquares) == 0) return SweepReals<T, kSquares>(x, rows, shift, ahead);
+  if ((wanted & ~kL1) == 0) return SweepReals<T, kL1>(x, rows, shift, ahead);
+  if ((wanted & ~kMoments) == 0) return SweepReals<T, kMoments>(x, rows, shift, ahead);
+  return SweepReals<T, kRealComponents<T>>(x, rows, shift, ahead);
 }
 
 template <class T>
 HWY_INLINE void MeasureReals(const LeafView& view, size_t rows, T first, size_t kept,
-                             Components components, State* state) {
+                             Components components, const std::byte* ahead, State* state) {
   const Components wanted = components & kRealComponents<T>;
   if (wanted == 0) return;
   const double shift = ToReal(first);
-  const RealTotals zeros = SweepWantedReals<T>(view.zeros, rows, shift, wanted);
+  const RealTotals zeros = SweepWantedReals<T>(view.zeros, rows, shift, wanted, ahead);
   state->sum = zeros.sum;
   state->sum_squares = zeros.squares;
   state->l1 = zeros.l1;
@@ -70,7 +70,7 @@ HWY_INLINE void MeasureReals(const LeafView& view, size_t rows, T first, size_t 
     const RealTotals deviations =
         view.copies == view.zeros
             ? zeros
-            : SweepWantedReals<T>(view.copies, rows, shift, kMomentsComponent);
+            : SweepWantedReals<T>(view.copies, rows, shift, kMomentsComponent, view.copies);
     state->shift = shift;
     state->s1 = deviations.s1;
     state->m2 = CentredSquares(deviations.s1, deviations.s2, kept);
@@ -79,27 +79,27 @@ HWY_INLINE void MeasureReals(const LeafView& view, size_t rows, T first, size_t 
 
 template <class T>
 HWY_INLINE void MeasureIntegers(const std::byte* x, size_t bytes, T first, size_t kept,
-                                Components components, State* state) {
+                                Components components, const std::byte* ahead, State* state) {
   if constexpr (!kIsNarrowInteger<T>) {
     if ((components & kSumComponent) == 0) return;
     if constexpr (sizeof(T) == 8) {
-      state->integer_sum = SumWide<T>(x, bytes);
+      state->integer_sum = SumWide<T>(x, bytes, ahead);
     } else {
-      state->integer_sum = Int128::FromInt64(SumNarrow<T, false>(x, bytes));
+      state->integer_sum = Int128::FromInt64(SumNarrow<T, false>(x, bytes, ahead));
     }
   } else {
     int64_t sum = 0;
     int64_t squares = 0;
     if ((components & (kSumComponent | kMomentsComponent)) != 0) {
-      sum = SumNarrow<T, false>(x, bytes);
+      sum = SumNarrow<T, false>(x, bytes, ahead);
       state->integer_sum = Int128::FromInt64(sum);
     }
     if ((components & (kSquaresComponent | kMomentsComponent)) != 0) {
-      squares = DotNarrow<T>(x, x, bytes);
+      squares = DotNarrow<T>(x, x, bytes, ahead, ahead);
       state->sum_squares = static_cast<double>(squares);
     }
     if ((components & kL1Component) != 0) {
-      state->l1 = static_cast<double>(SumNarrow<T, true>(x, bytes));
+      state->l1 = static_cast<double>(SumNarrow<T, true>(x, bytes, ahead));
     }
     if ((components & kMomentsComponent) != 0) {
       const int64_t shift = first;
@@ -113,23 +113,25 @@ HWY_INLINE void MeasureIntegers(const std::byte* x, size_t bytes, T first, size_
   }
 }
 
-// `kept` elements of the view's rows take part; `first` is the first of them.
+// `kept` elements of the view's rows take part; `first` is the first of them. `ahead` are as many
+// bytes that will be needed next.
 template <class T>
 HWY_INLINE LeafTotals<T> Measure(const LeafView& view, size_t rows, T first, size_t kept,
-                                 Components components) {
+                                 Components components, const std::byte* ahead) {
   const size_t bytes = rows * kRowBytes;
   LeafTotals<T> totals;
   if constexpr (kRealComponents<T> != 0) {
-    MeasureReals<T>(view, rows, first, kept, components, &totals.state);
+    MeasureReals<T>(view, rows, first, kept, components, ahead, &totals.state);
   }
   if constexpr (!kIsFloating<T>) {
-    MeasureIntegers<T>(view.zeros, bytes, first, kept, components, &totals.state);
+    MeasureIntegers<T>(view.zeros, bytes, first, kept, components, ahead, &totals.state);
   }
   if ((components & kNonzeroComponent) != 0) {
     totals.state.nonzero_count =
-        rows * kLanes<T> - CountWhere<T>(view.zeros, bytes, IsZeroBits<T>());
+        rows * kLanes<T> - CountWhere<T>(view.zeros, bytes, IsZeroBits<T>(), ahead);
   }
-  if ((components & kExtremaComponent) != 0) totals.extrema = SweepExtrema<T>(view.copies, bytes);
+  if ((components & kExtremaComponent) != 0)
+    totals.extrema = SweepExtrema<T>(view.copies, bytes, ahead);
   return totals;
 }
 

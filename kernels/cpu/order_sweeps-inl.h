@@ -1,4 +1,5 @@
-// Extrema, counts and searches of a leaf, in any order. Included once a target.
+// Extrema, counts and searches of a leaf, in any order. Each sweep over whole rows also asks for as
+// many bytes from `ahead` on as it reads. Included once a target.
 #if defined(REDUCTION_KERNELS_CPU_ORDER_SWEEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REDUCTION_KERNELS_CPU_ORDER_SWEEPS_INL_H_
 #undef REDUCTION_KERNELS_CPU_ORDER_SWEEPS_INL_H_
@@ -41,12 +42,14 @@ HWY_INLINE hn::TFromD<D> GreatestLane(D d, hn::Vec<D> v) {
 
 // Extrema of `bytes` bytes (whole rows) of integers.
 template <class T>
-HWY_NOINLINE Extrema<T> SweepExtremaOfIntegers(const std::byte* HWY_RESTRICT x, size_t bytes) {
+HWY_NOINLINE Extrema<T> SweepExtremaOfIntegers(const std::byte* HWY_RESTRICT x, size_t bytes,
+                                               const std::byte* ahead) {
   constexpr size_t kUnroll = 4;
   const hn::ScalableTag<T> d;
   hn::Vec<decltype(d)> min[kUnroll], max[kUnroll];
   for (size_t u = 0; u < kUnroll; ++u) min[u] = max[u] = LoadBytes(d, x + u * kVectorBytes);
   for (size_t at = 0; at < bytes; at += kUnroll * kVectorBytes) {
+    PrefetchStep<kUnroll * kVectorBytes>(ahead + at);
     for (size_t u = 0; u < kUnroll; ++u) {
       const auto v = LoadBytes(d, x + at + u * kVectorBytes);
       min[u] = hn::Min(min[u], v);
@@ -64,7 +67,8 @@ HWY_NOINLINE Extrema<T> SweepExtremaOfIntegers(const std::byte* HWY_RESTRICT x, 
 // NaN. Bits of positive numbers order like the numbers, those of negative ones the other way round.
 // So the extrema of the bits as signed and the maximum of the bits as unsigned numbers tell both.
 template <class T>
-HWY_NOINLINE Extrema<T> SweepExtremaOfFloats(const std::byte* HWY_RESTRICT x, size_t bytes) {
+HWY_NOINLINE Extrema<T> SweepExtremaOfFloats(const std::byte* HWY_RESTRICT x, size_t bytes,
+                                             const std::byte* ahead) {
   constexpr size_t kUnroll = 4;
   const hn::ScalableTag<SignedBitsOf<T>> ds;
   const hn::ScalableTag<BitsOf<T>> du;
@@ -75,6 +79,7 @@ HWY_NOINLINE Extrema<T> SweepExtremaOfFloats(const std::byte* HWY_RESTRICT x, si
     top[u] = hn::BitCast(du, min[u]);
   }
   for (size_t at = 0; at < bytes; at += kUnroll * kVectorBytes) {
+    PrefetchStep<kUnroll * kVectorBytes>(ahead + at);
     for (size_t u = 0; u < kUnroll; ++u) {
       const auto v = LoadBytes(ds, x + at + u * kVectorBytes);
       min[u] = hn::Min(min[u], v);
@@ -95,11 +100,11 @@ HWY_NOINLINE Extrema<T> SweepExtremaOfFloats(const std::byte* HWY_RESTRICT x, si
 }
 
 template <class T>
-HWY_INLINE Extrema<T> SweepExtrema(const std::byte* x, size_t bytes) {
+HWY_INLINE Extrema<T> SweepExtrema(const std::byte* x, size_t bytes, const std::byte* ahead) {
   if constexpr (kIsFloating<T>) {
-    return SweepExtremaOfFloats<T>(x, bytes);
+    return SweepExtremaOfFloats<T>(x, bytes, ahead);
   } else {
-    return SweepExtremaOfIntegers<T>(x, bytes);
+    return SweepExtremaOfIntegers<T>(x, bytes, ahead);
   }
 }
 
@@ -141,7 +146,8 @@ struct HasBits {
 
 // Elements in `bytes` bytes (whole rows of a leaf) that hold the predicate.
 template <class T, class Predicate>
-HWY_NOINLINE uint64_t CountWhere(const std::byte* HWY_RESTRICT x, size_t bytes, Predicate holds) {
+HWY_NOINLINE uint64_t CountWhere(const std::byte* HWY_RESTRICT x, size_t bytes, Predicate holds,
+                                 const std::byte* ahead) {
   const hn::ScalableTag<BitsOf<T>> d;
   // So many vectors that an 8-bit counter cannot overflow.
   constexpr size_t kBlockBytes = sizeof(T) == 1 ? 128 * kVectorBytes : kLeafBytes;
@@ -150,6 +156,7 @@ HWY_NOINLINE uint64_t CountWhere(const std::byte* HWY_RESTRICT x, size_t bytes, 
     const size_t end = std::min(bytes, begin + kBlockBytes);
     auto counts = hn::Zero(d);
     for (size_t at = begin; at < end; at += kVectorBytes) {
+      PrefetchStep<kVectorBytes>(ahead + at);
       counts = hn::Sub(counts, hn::VecFromMask(d, holds(d, LoadBytes(d, x + at))));
     }
     count += SumLanes<uint64_t>(d, counts);
