@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kFoldThreads) FoldPass(const __grid_constant__
       FoldNodes<kFloating, kComponents>(args.nodes, args.unit_count, first, count, &shared);
   if (many_tasks || gridDim.x == 1) {
     if (threadIdx.x == 0) {
-      StoreResult<kFloating, kComponents>(state, args.results + blockIdx.x);
+      CopyFields<kFloating, kComponents>(state, args.results + blockIdx.x);
     }
     return;
   }
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kFoldThreads) FoldPass(const __grid_constant__
   state =
       FoldNodes<kFloating, kComponents>(args.chunk_nodes, kMaxFoldBlocks, 0, gridDim.x, &shared);
   if (threadIdx.x == 0) {
-    StoreResult<kFloating, kComponents>(state, args.results);
+    CopyFields<kFloating, kComponents>(state, args.results);
     *args.ticket = 0;
   }
 }

@@ -27,7 +27,8 @@ __device__ inline uint32_t FindTask(const PassArgs& args, uint32_t unit) {
 
 // The state of one unit of a task; all threads of the warp call.
 template <class T, Components kComponents, bool kIgnoreNan, bool kRealign>
-__device__ inline State ReduceUnit(const LeafTask& task, uint32_t unit, uint32_t run_level) {
+__device__ inline State ReduceUnit(const LeafTask& task, uint32_t unit, uint32_t run_level,
+                                   WarpNodes* nodes) {
   constexpr uint64_t kLeafLanes = kLeafBytes / sizeof(T);
   const uint64_t unit_lanes = kLeafLanes << run_level;
   const uint64_t first = (unit - task.first_unit) * unit_lanes;
@@ -35,7 +36,8 @@ __device__ inline State ReduceUnit(const LeafTask& task, uint32_t unit, uint32_t
   const T* const x = reinterpret_cast<const T*>(task.x) + first;
   const T* y = nullptr;
   if constexpr (kComponents == kDotComponent) y = reinterpret_cast<const T*>(task.y) + first;
-  return ReduceRun<T, kComponents, kIgnoreNan, kRealign>(x, y, count, task.first_index + first);
+  return ReduceRun<T, kComponents, kIgnoreNan, kRealign>(x, y, count, task.first_index + first,
+                                                         nodes);
 }
 
 // One-dimensional grid and blocks of whole warps, at most kMaxBlockWarps, of any number: the
@@ -46,6 +48,7 @@ __global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, MinBlocks(kCompo
   constexpr bool kFloating = kIsFloating<T>;
   constexpr Components kAtomic = AtomicPart(kComponents);
   __shared__ BlockStates shared;
+  __shared__ WarpNodes nodes[kMaxBlockWarps];
   const uint32_t block_warps = blockDim.x / kWarpThreads;
   const bool writer = WarpLane() == 0;
   State block_share;
@@ -53,12 +56,12 @@ __global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, MinBlocks(kCompo
        unit < args.unit_count; unit += gridDim.x * block_warps) {
     const uint32_t index = FindTask(args, unit);
     const LeafTask& task = args.tasks == nullptr ? args.single : args.tasks[index];
-    const State state =
-        ReduceUnit<T, kComponents, kIgnoreNan, kRealign>(task, unit, args.run_level);
+    const State state = ReduceUnit<T, kComponents, kIgnoreNan, kRealign>(
+        task, unit, args.run_level, &nodes[threadIdx.x / kWarpThreads]);
     if (args.finish == Finish::kAtomic && args.tasks == nullptr) {
       block_share = Combine<kFloating, kAtomic>(block_share, state);
     } else if (writer && task.units == 1) {
-      StoreResult<kFloating, kComponents>(state, args.results + index);
+      CopyFields<kFloating, kComponents>(state, args.results + index);
     } else if (writer && args.finish == Finish::kAtomic) {
       AddToCell<kFloating, kAtomic, kIgnoreNan>(state, args.cells + index);
     } else if (writer) {
@@ -75,7 +78,7 @@ __global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, MinBlocks(kCompo
       const LeafTask& task = args.tasks == nullptr ? args.single : args.tasks[i];
       if (args.tasks != nullptr && task.units == 1) continue;
       const State state = TakeFromCell<kIgnoreNan>(args.cells + i, task.count);
-      StoreResult<kFloating, kAtomic>(state, args.results + i);
+      CopyFields<kFloating, kAtomic>(state, args.results + i);
     }
     if (threadIdx.x == 0) *args.ticket = 0;
   } else if (args.finish == Finish::kTicket) {
@@ -83,7 +86,7 @@ __global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, MinBlocks(kCompo
     const State state =
         FoldNodes<kFloating, kComponents>(args.nodes, args.unit_count, 0, args.unit_count, &shared);
     if (threadIdx.x == 0) {
-      StoreResult<kFloating, kComponents>(state, args.results);
+      CopyFields<kFloating, kComponents>(state, args.results);
       *args.ticket = 0;
     }
   } else {

@@ -105,35 +105,45 @@ class RowReader {
   Vector turned_;
 };
 
-// Leaves in the order of the binary counter; thread k of the warp holds the pending node of level
-// k.
+// Pending nodes of a warp's run, one a level, in shared memory.
+struct WarpNodes {
+  alignas(State) unsigned char bytes[(kMaxRunLevel + 1) * sizeof(State)];
+  __device__ State& operator[](uint32_t level) { return reinterpret_cast<State*>(bytes)[level]; }
+};
+
+// Leaves in the order of the binary counter. All threads of the warp call, with the same state.
 template <bool kFloating, Components kComponents>
 class WarpCounter {
  public:
-  // Adds leaf number `index`, counted from 0; all threads pass the same state.
+  explicit __device__ WarpCounter(WarpNodes* nodes) : nodes_(*nodes) {}
+
+  // Adds leaf number `index`, counted from 0.
   __device__ void Push(uint32_t index, State state) {
     uint32_t level = 0;
     for (; (index >> level & 1) != 0; ++level) {
-      state = Combine<kFloating, kComponents>(StateOfLane<kFloating, kComponents>(pending_, level),
-                                              state);
+      const State left = nodes_[level];
+      state = Combine<kFloating, kComponents>(left, state);
     }
-    if (WarpLane() == level) pending_ = state;
+    __syncwarp();  // all have read what is replaced
+    if (WarpLane() == 0) CopyFields<kFloating, kComponents>(state, &nodes_[level]);
+    __syncwarp();
   }
 
   // The state of the `leaves` leaves pushed, in every thread. leaves >= 1.
   __device__ State Total(uint32_t leaves) const {
     uint32_t level = __ffs(leaves) - 1;
-    State total = StateOfLane<kFloating, kComponents>(pending_, level);
+    State total = nodes_[level];
     for (++level; (leaves >> level) != 0; ++level) {
       if ((leaves >> level & 1) == 0) continue;
-      total = Combine<kFloating, kComponents>(StateOfLane<kFloating, kComponents>(pending_, level),
-                                              total);
+      const State left = nodes_[level];
+      total = Combine<kFloating, kComponents>(left, total);
     }
+    __syncwarp();  // before the warp's next run
     return total;
   }
 
  private:
-  State pending_;
+  WarpNodes& nodes_;
 };
 
 // The first of the `count` elements at `leaf` that takes part; `first` is the first of all.
@@ -151,9 +161,10 @@ __device__ inline T FirstParticipant(const T* leaf, uint32_t count, T first) {
 
 // State of the `count` elements at x (and of their products with those at y): a run of
 // ceil(count / elements of a leaf) <= 2^kMaxRunLevel leaves. All threads of the warp call; all get
-// the state.
+// the state. `nodes`: the warp's own.
 template <class T, Components kComponents, bool kIgnoreNan, bool kRealign>
-__device__ inline State ReduceRun(const T* x, const T* y, uint32_t count, uint64_t first_index) {
+__device__ inline State ReduceRun(const T* x, const T* y, uint32_t count, uint64_t first_index,
+                                  WarpNodes* nodes) {
   constexpr bool kMoments = (kComponents & kMomentsComponent) != 0;
   constexpr Components kOrdered = kOrderedComponents<T, kComponents>;
   constexpr uint32_t kRows = RowsInFlight(kComponents, sizeof(T), kRealign);
@@ -163,7 +174,7 @@ __device__ inline State ReduceRun(const T* x, const T* y, uint32_t count, uint64
 
   const Reader reader(x, y, count);
   RunSums<T, kComponents, kIgnoreNan> sums;
-  WarpCounter<kIsFloating<T>, kOrdered> counter;
+  WarpCounter<kIsFloating<T>, kOrdered> counter(nodes);
   const uint32_t complete_rows = count / kRowLanes<T>;
   const uint32_t rows = complete_rows + (count % kRowLanes<T> != 0 ? 1 : 0);
   typename Reader::Batch batch;

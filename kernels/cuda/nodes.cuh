@@ -30,16 +30,6 @@ __device__ inline State LoadNode(const uint64_t* nodes, uint64_t stride, uint32_
   return state;
 }
 
-template <bool kFloating, Components kComponents>
-__device__ inline void StoreResult(State state, State* result) {
-  uint64_t* const words = reinterpret_cast<uint64_t*>(result);
-  const char* const base = reinterpret_cast<const char*>(&state);
-  VisitFields<kFloating, kComponents>(state, [words, base](auto& field) {
-    words[(reinterpret_cast<const char*>(&field) - base) / sizeof(uint64_t)] =
-        BitCast<uint64_t>(field);
-  });
-}
-
 // Room for a state a warp in shared memory.
 struct BlockStates {
   alignas(State) unsigned char bytes[kMaxBlockWarps * sizeof(State)];

@@ -56,7 +56,7 @@ constexpr uint32_t RowsInFlight(Components components, size_t element_bytes, boo
 // Blocks of kMaxBlockWarps warps that a multiprocessor should hold: bounds the registers.
 constexpr uint32_t MinBlocks(Components components, size_t element_bytes) {
   if (components == kAllSet) return element_bytes <= 2 ? 1 : 2;
-  if (components == kSevenSet || components == kMomentsSet) return 2;
+  if (components == kSevenSet || components == kMomentsSet || element_bytes <= 2) return 2;
   return 3;
 }
 

@@ -88,13 +88,16 @@ __device__ inline void VisitFields(S& state, F&& f) {
   if constexpr ((kComponents & kNonzeroComponent) != 0) f(state.nonzero_count);
 }
 
-// The state that thread `source` of the warp holds.
+// Copies those fields, and no others: to shared memory, or to a result slot on the host.
 template <bool kFloating, Components kComponents>
-__device__ inline State StateOfLane(const State& state, uint32_t source) {
-  State r = state;
-  VisitFields<kFloating, kComponents>(
-      r, [source](auto& field) { field = __shfl_sync(kWholeWarp, field, source); });
-  return r;
+__device__ inline void CopyFields(State from, State* to) {
+  const char* const base = reinterpret_cast<const char*>(&from);
+  VisitFields<kFloating, kComponents>(from, [base, to](auto& field) {
+    using Field = std::remove_reference_t<decltype(field)>;
+    char* const place =
+        reinterpret_cast<char*>(to) + (reinterpret_cast<const char*>(&field) - base);
+    *reinterpret_cast<Field*>(place) = field;
+  });
 }
 
 // Combines the states of threads 0 to count - 1 of the warp by adjacent pairs, an odd last one
