@@ -143,9 +143,9 @@ std::optional<Refusal> CountElements(const ReductionSpec& spec, uint64_t bytes, 
   return std::nullopt;
 }
 
-std::optional<Refusal> CheckSameLength(uint64_t x_bytes, uint64_t y_bytes) {
+std::optional<Refusal> CheckSameLength(uint64_t x_bytes, uint64_t y_bytes, const char* field) {
   if (x_bytes == y_bytes) return std::nullopt;
-  return Invalid("LENGTHS_DIFFER", "y",
+  return Invalid("LENGTHS_DIFFER", field,
                  "x has " + std::to_string(x_bytes) + " bytes and y has " +
                      std::to_string(y_bytes) + "; a dot product needs arrays of one length.");
 }

@@ -53,7 +53,8 @@ std::optional<Refusal> MakeSpec(Operation operation, int element_type, const v1:
 std::optional<Refusal> CountElements(const ReductionSpec& spec, uint64_t bytes, const char* field,
                                      uint64_t* elements);
 
-// The refusal for dot arrays of x_bytes and y_bytes where these differ.
-std::optional<Refusal> CheckSameLength(uint64_t x_bytes, uint64_t y_bytes);
+// The refusal for dot arrays of x_bytes and y_bytes where these differ. `field` names the second
+// one.
+std::optional<Refusal> CheckSameLength(uint64_t x_bytes, uint64_t y_bytes, const char* field);
 
 }  // namespace reduction::server

@@ -23,7 +23,7 @@ std::optional<Refusal> ToRefusal(const ReductionSpec& spec, Statistic statistic,
     case ResultError::kNone:
       return std::nullopt;
     case ResultError::kEmpty:
-      return Invalid("EMPTY_ARRAY", "data",
+      return Invalid("EMPTY_ARRAY", spec.streamed ? "x" : "inline",
                      "The array has no elements, and " + name +
                          " of no elements is undefined; send at least one.");
     case ResultError::kOverflow:

@@ -16,6 +16,12 @@ constexpr size_t kMaxWaitingBytes = 8 << 20;
 constexpr size_t kMaxWaitingMessages = 64;
 constexpr int64_t kRateWindowNs = 10'000'000'000;
 
+// Names the field at fault from the message that the header is in.
+std::optional<Refusal> InHeader(std::optional<Refusal> refusal) {
+  if (refusal && refusal->field != "x") refusal->field.insert(0, "header.");
+  return refusal;
+}
+
 }  // namespace
 
 StreamCall::StreamCall(Rooms& rooms, MethodMetrics& metrics, grpc::CallbackServerContext* context,
@@ -106,7 +112,7 @@ std::optional<Refusal> StreamCall::Receive() {
                        "overlap.");
   }
   if (spec_.is_dot()) {
-    if (auto refusal = CheckSameLength(x.size(), y.size())) return refusal;
+    if (auto refusal = CheckSameLength(x.size(), y.size(), "y")) return refusal;
   } else if (y.size() > 0) {
     return Invalid("UNEXPECTED_Y", "y",
                    "y has " + std::to_string(y.size()) +
@@ -126,8 +132,9 @@ std::optional<Refusal> StreamCall::ReadHeader(const v1::ReduceStreamRequest& mes
   const v1::StreamHeader& header = message.header();
   const std::vector<int> statistics(header.statistics().begin(), header.statistics().end());
   const bool is_dot = statistics == std::vector<int>{v1::STATISTIC_DOT};
-  if (auto refusal = MakeSpec(is_dot ? Operation::kDot : Operation::kReduce, header.element_type(),
-                              header.options(), header.part(), statistics, &spec_)) {
+  if (auto refusal =
+          InHeader(MakeSpec(is_dot ? Operation::kDot : Operation::kReduce, header.element_type(),
+                            header.options(), header.part(), statistics, &spec_))) {
     return refusal;
   }
   spec_.streamed = true;
@@ -139,8 +146,8 @@ std::optional<Refusal> StreamCall::ReadHeader(const v1::ReduceStreamRequest& mes
                      "header.element_count is " + std::to_string(header.element_count()) +
                          ", more than 2^64 bytes; announce what you will send.");
     }
-    if (auto refusal = CountElements(spec_, header.element_count() * spec_.element_size(),
-                                     "header.element_count", &elements)) {
+    if (auto refusal = InHeader(CountElements(spec_, header.element_count() * spec_.element_size(),
+                                              "element_count", &elements))) {
       return refusal;
     }
   }
@@ -163,7 +170,7 @@ std::optional<Refusal> StreamCall::CheckLength() const {
                        " an element; send what is announced, or announce nothing.");
   }
   uint64_t elements = 0;
-  return CountElements(spec_, received_bytes_, "x", &elements);
+  return InHeader(CountElements(spec_, received_bytes_, "x", &elements));
 }
 
 void StreamCall::ScheduleLocked() {

@@ -70,7 +70,7 @@ std::optional<Refusal> UnaryCall::Read(const grpc::ByteBuffer& request) {
       if (auto refusal = ReadRequest<v1::DotRequest>(request, spec_.operation, &spec_, &x_, &y_)) {
         return refusal;
       }
-      if (auto refusal = CheckSameLength(x_.size(), y_.size())) return refusal;
+      if (auto refusal = CheckSameLength(x_.size(), y_.size(), "y_inline")) return refusal;
       break;
     }
     case Operation::kReduce:
