@@ -73,7 +73,7 @@ CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* value, Parse p
           [=](const std::string& text) {
             const auto parsed = parse(text);
             if (!parsed.has_value()) {
-              throw CLI::ValidationError(name, "\"" + text + "\" is not " + expected);
+              throw CLI::ValidationError(name, "cannot use \"" + text + "\" as " + expected);
             }
             *value = *parsed;
           },
@@ -127,7 +127,7 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
   AddParsed(app, "--dtype", &arguments->dtype, TypeNamed,
-            "Element type of raw numbers (float32, f32, uint8, u8, bfloat16, ...)", "a type");
+            "Element type of raw numbers (float32, f32, uint8, u8, bfloat16, ...)", "TYPE");
   AddParsed(app, "--algorithm", &options.algorithm,
             OneOf<Algorithm>({{"auto", Algorithm::kAuto},
                               {"two-pass", Algorithm::kTwoPass},
@@ -150,7 +150,7 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
   AddParsed(app, "--timeout", &options.timeout, SecondsNamed,
             "Give up after this long (default: 60 s, for streamed arrays a day)", "SECONDS");
   AddParsed(app, "--stats", &arguments->statistics, StatisticsNamed,
-            "What stats gives, separated by commas (default: everything)", "a list of statistics");
+            "What stats gives, separated by commas (default: everything)", "LIST");
   app->add_flag("--json", arguments->json, "Print one JSON object on one line");
 }
 
@@ -161,11 +161,11 @@ void AddCommands(CLI::App* app, Arguments* arguments) {
     int files;
   };
   constexpr Entry kEntries[] = {
-      {Command::kSum, "Sum of an array", 1},
-      {Command::kMin, "Smallest element", 1},
-      {Command::kMax, "Largest element", 1},
-      {Command::kDot, "Dot product of two arrays", 2},
-      {Command::kStats, "Many statistics in one pass", 1},
+      {Command::kSum, "of FILE: sum of the elements", 1},
+      {Command::kMin, "of FILE: smallest element", 1},
+      {Command::kMax, "of FILE: largest element", 1},
+      {Command::kDot, "of FILE FILE: dot product", 2},
+      {Command::kStats, "of FILE: all statistics, or those of --stats, in one pass", 1},
       {Command::kHealth, "Whether the servers serve", 0},
       {Command::kInfo, "What the servers are and can do", 0},
   };
@@ -220,8 +220,7 @@ Result<ParsedLine> ParseArguments(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto subcommands = app.get_subcommands();
-    return ParsedLine{{}, (subcommands.empty() ? &app : subcommands.front())->help()};
+    return ParsedLine{{}, app.help()};
   } catch (const CLI::CallForVersion&) {
     return ParsedLine{{}, std::string(kVersion) + "\n"};
   } catch (const CLI::Error& error) {

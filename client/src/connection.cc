@@ -41,7 +41,8 @@ struct Connection::Channel {
 };
 
 Connection::Connection(const std::string& target, int channel_index, const ClientOptions& options,
-                       const std::string& root_certificates) {
+                       const std::string& root_certificates)
+    : can_lend_(!target.starts_with("unix")) {
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   if (options.tls.has_value()) {
     grpc::SslCredentialsOptions ssl;
@@ -63,7 +64,7 @@ Status Connection::CallUnary(std::string_view method, const Message& message, De
   grpc::CompletionQueue queue;
   Status result;
   {
-    grpc::ByteBuffer request = message.payload_bytes() <= kCopyLimit
+    grpc::ByteBuffer request = !can_lend_ || message.payload_bytes() <= kCopyLimit
                                    ? CopyToBuffer(message)
                                    : BorrowToBuffer(message, &memory);
     grpc::ClientContext context;
@@ -97,7 +98,7 @@ Status Connection::CallUnary(std::string_view method, const Message& message, De
 
 std::unique_ptr<StreamCall> Connection::OpenStream(std::string_view method,
                                                    Deadline deadline) const {
-  auto reactor = std::make_unique<StreamCall::Reactor>();
+  auto reactor = std::make_unique<StreamCall::Reactor>(can_lend_);
   reactor->Start(channel_->grpc, std::string(method), deadline);
   return std::unique_ptr<StreamCall>(new StreamCall(std::move(reactor)));
 }

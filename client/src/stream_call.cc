@@ -7,16 +7,17 @@ namespace reduction::detail {
 
 void StreamCall::Reactor::Start(const std::shared_ptr<grpc::Channel>& channel,
                                 const std::string& method, Deadline deadline) {
-  context_.set_deadline(deadline);
-  grpc::GenericStub(channel).PrepareBidiStreamingCall(&context_, method, {}, this);
+  context_->set_deadline(deadline);
+  grpc::GenericStub(channel).PrepareBidiStreamingCall(&*context_, method, {}, this);
   StartRead(&response_);
   AddHold();
   StartCall();
 }
 
 bool StreamCall::Reactor::Send(const Message& message, Payload payload) {
-  grpc::ByteBuffer buffer =
-      payload == Payload::kBorrow ? BorrowToBuffer(message, &memory_) : CopyToBuffer(message);
+  grpc::ByteBuffer buffer = can_lend_ && payload == Payload::kBorrow
+                                ? BorrowToBuffer(message, &memory_)
+                                : CopyToBuffer(message);
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return failed_ || queue_.size() < kQueueDepth; });
@@ -47,10 +48,19 @@ Status StreamCall::Reactor::Finish(std::string* response) {
   }
   queue_.clear();
   current_.Clear();
+  {
+    const std::lock_guard lock(context_mutex_);
+    context_.reset();
+  }
   memory_.WaitUntilFree();
   Status status = ToStatus(status_);
   if (status.ok()) *response = ToString(response_);
   return status;
+}
+
+void StreamCall::Reactor::Cancel() {
+  const std::lock_guard lock(context_mutex_);
+  if (context_.has_value()) context_->TryCancel();
 }
 
 // The one answer, or the end of a call that failed, perhaps while nothing was being written.

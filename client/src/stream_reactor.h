@@ -11,7 +11,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "client/src/borrowed_memory.h"
 #include "client/src/connection.h"
@@ -23,13 +25,15 @@ namespace reduction::detail {
 class StreamCall::Reactor final
     : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
+  explicit Reactor(bool can_lend) : can_lend_(can_lend) {}
+
   // Call once, before anything else.
   void Start(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
              Deadline deadline);
 
   bool Send(const Message& message, Payload payload);
   Status Finish(std::string* response);
-  void Cancel() { context_.TryCancel(); }
+  void Cancel();
   bool finished() const { return finishing_; }  // for the owner's thread
 
  private:
@@ -40,8 +44,12 @@ class StreamCall::Reactor final
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
-  grpc::ClientContext context_;
+  const bool can_lend_;
   BorrowedMemory memory_;
+
+  // Absent after the end: it keeps the call, and the call can keep the last message.
+  std::optional<grpc::ClientContext> context_{std::in_place};
+  std::mutex context_mutex_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
