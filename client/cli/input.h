@@ -32,9 +32,8 @@ class FileHandle {
   std::span<const std::byte> mapping_;
 };
 
-// One array. A large file is mapped and, over TCP, never touched by this process: the kernel reads
-// its pages when they are sent, so a file that is truncated meanwhile fails the call. Over Unix
-// sockets it raises SIGBUS, which main turns into an error.
+// One array. A large file is mapped and never touched by this process: the kernel reads its pages
+// when they are sent, so a file that is truncated meanwhile fails the call and raises no SIGBUS.
 class ArrayInput {
  public:
   // A .npy file, raw numbers of type `dtype`, or "-" for standard input. Errors name the file.

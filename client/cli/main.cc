@@ -1,5 +1,4 @@
 #include <malloc.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -28,13 +27,6 @@ int Print(const std::string& text, int exit_status) {
   return kExitFailed;
 }
 
-// A mapped file became shorter, and this process touched what is gone.
-void ExitOnLostFile(int) {
-  constexpr char kLine[] = "reduction: DATA_LOSS: a file became shorter while it was being read\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof(kLine) - 1);
-  _exit(kExitFailed);
-}
-
 int RunCommand(int argc, char** argv) {
   const auto line = reduction::cli::ParseArguments(argc, argv);
   if (!line.ok()) {
@@ -55,7 +47,6 @@ int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 64 << 20);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGBUS, ExitOnLostFile);
   setenv("GRPC_VERBOSITY", "NONE", /*replace=*/0);  // errors are one line, ours
   try {
     return RunCommand(argc, argv);

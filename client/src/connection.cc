@@ -41,8 +41,7 @@ struct Connection::Channel {
 };
 
 Connection::Connection(const std::string& target, int channel_index, const ClientOptions& options,
-                       const std::string& root_certificates)
-    : can_lend_(!target.starts_with("unix")) {
+                       const std::string& root_certificates) {
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   if (options.tls.has_value()) {
     grpc::SslCredentialsOptions ssl;
@@ -64,7 +63,7 @@ Status Connection::CallUnary(std::string_view method, const Message& message, De
   grpc::CompletionQueue queue;
   Status result;
   {
-    grpc::ByteBuffer request = !can_lend_ || message.payload_bytes() <= kCopyLimit
+    grpc::ByteBuffer request = message.payload_bytes() <= kCopyLimit
                                    ? CopyToBuffer(message)
                                    : BorrowToBuffer(message, &memory);
     grpc::ClientContext context;
@@ -98,7 +97,7 @@ Status Connection::CallUnary(std::string_view method, const Message& message, De
 
 std::unique_ptr<StreamCall> Connection::OpenStream(std::string_view method,
                                                    Deadline deadline) const {
-  auto reactor = std::make_unique<StreamCall::Reactor>(can_lend_);
+  auto reactor = std::make_unique<StreamCall::Reactor>();
   reactor->Start(channel_->grpc, std::string(method), deadline);
   return std::unique_ptr<StreamCall>(new StreamCall(std::move(reactor)));
 }

@@ -12,9 +12,7 @@
 
 namespace reduction::detail {
 
-// Whether the bytes of a message are copied, or sent from where they are. Over Unix sockets they
-// are always copied: when such a peer stops reading, nothing makes the kernel, and so gRPC, give up
-// a write that has begun, and the call could not return at its deadline. (TCP has a user timeout.)
+// Whether the bytes of a message are copied, or sent from where they are.
 enum class Payload { kCopy, kBorrow };
 
 // A client-streaming call. One thread owns it; Cancel() may come from any.
@@ -61,7 +59,6 @@ class Connection {
  private:
   struct Channel;
   std::unique_ptr<Channel> channel_;
-  const bool can_lend_;
 };
 
 }  // namespace reduction::detail

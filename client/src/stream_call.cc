@@ -15,9 +15,8 @@ void StreamCall::Reactor::Start(const std::shared_ptr<grpc::Channel>& channel,
 }
 
 bool StreamCall::Reactor::Send(const Message& message, Payload payload) {
-  grpc::ByteBuffer buffer = can_lend_ && payload == Payload::kBorrow
-                                ? BorrowToBuffer(message, &memory_)
-                                : CopyToBuffer(message);
+  grpc::ByteBuffer buffer =
+      payload == Payload::kBorrow ? BorrowToBuffer(message, &memory_) : CopyToBuffer(message);
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return failed_ || queue_.size() < kQueueDepth; });

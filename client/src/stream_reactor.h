@@ -25,8 +25,6 @@ namespace reduction::detail {
 class StreamCall::Reactor final
     : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  explicit Reactor(bool can_lend) : can_lend_(can_lend) {}
-
   // Call once, before anything else.
   void Start(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
              Deadline deadline);
@@ -44,7 +42,6 @@ class StreamCall::Reactor final
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
-  const bool can_lend_;
   BorrowedMemory memory_;
 
   // Absent after the end: it keeps the call, and the call can keep the last message.

@@ -101,7 +101,9 @@ class ReduceStream {
   std::unique_ptr<detail::WriterState> state_;
 };
 
-// Thread-safe; movable. All calls block until they are done.
+// Thread-safe; movable. All calls block until they are done or their time is over. gRPC ends no
+// call while the system still holds a write of its bytes: a peer that is frozen can keep a call 20
+// s longer over TCP, and over a Unix socket until it goes on or dies.
 class Client {
  public:
   // `targets`: one or more servers, separated by commas: "host:port", "unix:PATH" or a gRPC URI
