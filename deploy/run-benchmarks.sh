@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every benchmark that was built, one after the other.
+# Runs every benchmark that was built, one after the other; those of the GPU where there is one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 shopt -s nullglob
@@ -9,6 +9,10 @@ if [ ${#benchmarks[@]} -eq 0 ]; then
   exit 1
 fi
 for benchmark in "${benchmarks[@]}"; do
+  if [[ $benchmark == */reduction-kernel-bench ]] && ! nvidia-smi >/dev/null 2>&1; then
+    echo "==> $benchmark needs a GPU: not run"
+    continue
+  fi
   echo "==> $benchmark"
   "$benchmark"
 done

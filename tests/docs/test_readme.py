@@ -16,8 +16,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
+
+from server_process import ServerProcess
 
 SOURCE = pathlib.Path(sys.argv[1])
 PROGRAMS = pathlib.Path(sys.argv[2])
@@ -35,33 +36,12 @@ def stripped(text):
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-class Server:
-    """The server of the README, on free ports, until the end of a with statement."""
-
-    def __init__(self, folder):
-        environment = dict(os.environ, REDUCTION_LISTEN="127.0.0.1:0", REDUCTION_METRICS="127.0.0.1:0")
-        (command,) = blocks("sh", "server")
-        self.process = subprocess.Popen(["bash", "-c", "exec " + command.strip()], cwd=folder,
-                                        env=environment, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.log = ""
-        while True:
-            line = self.process.stdout.readline()
-            self.log += line
-            serving = re.search(r"serving.*listen=([^\s,]+).*metrics=([^\s,]+)", line)
-            if serving or not line:
-                break
-        if not serving:
-            raise RuntimeError("the server did not start: " + self.log)
-        self.listen, self.metrics = serving.groups()
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.process.terminate()
-        self.status = self.process.wait()
+def start_server(folder):
+    """The server of the README, on free ports."""
+    (command,) = blocks("sh", "server")
+    addresses = {"REDUCTION_LISTEN": "127.0.0.1:0", "REDUCTION_METRICS": "127.0.0.1:0"}
+    return ServerProcess(["bash", "-c", "exec " + command.strip()], cwd=folder,
+                         env=os.environ | addresses)
 
 
 class ReadmeTest(unittest.TestCase):
@@ -75,16 +55,15 @@ class ReadmeTest(unittest.TestCase):
             (scratch / "build/release/bin").symlink_to(PROGRAMS)
             (scratch / "tests").symlink_to(SOURCE / "tests")
             (scratch / "proto").symlink_to(SOURCE / "proto")
-            with Server(folder) as server:
-                environment = dict(os.environ, REDUCTION_TARGET=server.listen,
-                                   no_proxy="127.0.0.1,localhost")
+            with start_server(folder) as server:
+                environment = os.environ | {"REDUCTION_TARGET": server.listen[0]}
                 script = commands.replace("127.0.0.1:9464", server.metrics)
                 done = subprocess.run(["bash", "-euxo", "pipefail", "-c", script], cwd=folder,
                                       env=environment, stdin=subprocess.DEVNULL,
                                       capture_output=True, text=True)
                 print(done.stdout, done.stderr, sep="")
                 self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(server.status, 0)
+                self.assertEqual(server.stop(), 0)
         for line in sum((stripped(text) for text in blocks("text", "printed")), []):
             self.assertIn(line, stripped(done.stdout))
 
@@ -124,7 +103,7 @@ class ReadmeTest(unittest.TestCase):
                  [PROGRAMS / "reduction", "sum"]]
         helps = "".join(subprocess.run([*words, "--help"], check=True, capture_output=True,
                                        text=True).stdout for words in asked)
-        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--help"}
+        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.sub(r"cmake --\S+", "", README)))
         self.assertTrue(options)
         for option in options:
             self.assertRegex(helps, rf"(?<![\w-]){option}(?![\w-])", option)
