@@ -1,6 +1,5 @@
 #include "server/admission.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,11 +9,6 @@ namespace {
 constexpr std::chrono::milliseconds kRetryDelay{100};
 
 }  // namespace
-
-uint64_t AdmissionLimits::max_streams() const {
-  constexpr uint64_t kWindowBytes = 32 << 20;
-  return std::max<uint64_t>(1, receive_bytes() / (2 * (max_message_bytes + kWindowBytes)));
-}
 
 Refusal Draining() {
   return {grpc::StatusCode::UNAVAILABLE, "DRAINING",
@@ -57,13 +51,14 @@ std::optional<Refusal> Admission::AdmitUnary(uint64_t message_bytes, uint64_t ar
   }
   const uint64_t in_flight = bytes_in_flight_.fetch_add(message_bytes) + message_bytes;
   ticket->emplace(Ticket(&bytes_in_flight_, message_bytes));
-  if (in_flight > limits_.receive_bytes()) {
+  if (in_flight > limits_.unary_bytes()) {
     ticket->reset();
     return Exhausted(Rejection::kMemory, "MEMORY_EXHAUSTED",
                      "With this message " + std::to_string(in_flight) +
                          " bytes would be in flight, more than the limit of " +
-                         std::to_string(limits_.receive_bytes()) +
-                         " (--memory-limit less staging); send the call again a little later.");
+                         std::to_string(limits_.unary_bytes()) +
+                         " (half of what --memory-limit leaves beside staging); send the call "
+                         "again a little later.");
   }
   return std::nullopt;
 }

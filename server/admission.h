@@ -1,6 +1,7 @@
 // Who may come in: bounds on bytes in flight, waiting calls and streams.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -18,8 +19,19 @@ struct AdmissionLimits {
 
   // Receive memory that gRPC may take: what staging leaves of the limit.
   uint64_t receive_bytes() const { return memory_limit_bytes - staging_bytes; }
-  // ReduceStream calls at once. Each may hold a message and a 32 MiB window, twice over.
-  uint64_t max_streams() const;
+  // Bytes of unary messages that may be in flight. gRPC ends calls without a word when its memory
+  // runs out: half of it is left for messages on their way in.
+  uint64_t unary_bytes() const { return receive_bytes() / 2; }
+  // Receive memory of one ReduceStream call: a message and a 32 MiB window, twice over.
+  uint64_t stream_bytes() const { return 2 * (max_message_bytes + (uint64_t{32} << 20)); }
+  // ReduceStream calls at once.
+  uint64_t max_streams() const { return receive_bytes() / stream_bytes(); }
+  // Whether there is room for staging, and for messages of the allowed size.
+  bool Sensible() const {
+    constexpr uint64_t kMinReceiveBytes = 128 << 20;
+    return memory_limit_bytes >= staging_bytes &&
+           receive_bytes() >= std::max(kMinReceiveBytes, stream_bytes());
+  }
 };
 
 // Thread-safe.

@@ -167,11 +167,13 @@ int RunServer(const Options& options) {
   }
   const AdmissionLimits limits{options.max_message_bytes, options.memory_limit_bytes,
                                engine->staging_bytes(), options.queue};
-  constexpr uint64_t kMinReceiveBytes = 128 << 20;
-  if (limits.memory_limit_bytes < limits.staging_bytes + kMinReceiveBytes) {
+  if (!limits.Sensible()) {
     LogError("start_failed", "--memory-limit is " + std::to_string(limits.memory_limit_bytes) +
-                                 " bytes, and staging (" + std::to_string(limits.staging_bytes) +
-                                 ") and 128 MiB for messages need more; raise it or lower --lanes");
+                                 " bytes, too little for staging (" +
+                                 std::to_string(limits.staging_bytes) +
+                                 ") and messages (the larger of 128 MiB and " +
+                                 std::to_string(limits.stream_bytes()) +
+                                 "); raise it, or lower --max-message or --lanes");
     return 1;
   }
   Admission admission(limits, metrics);
