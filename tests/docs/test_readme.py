@@ -1,7 +1,7 @@
 """README.md is true: its commands run, its snippets are those of the examples, its links lead
 somewhere and its options exist.
 
-    test_readme.py SOURCE_FOLDER PROGRAM_FOLDER
+    test_readme.py SOURCE_FOLDER BUILD_FOLDER
 
 Blocks of README.md by the words after their opening fence:
   sh           run here, in order, with a server at hand
@@ -21,7 +21,8 @@ import unittest
 from server_process import ServerProcess
 
 SOURCE = pathlib.Path(sys.argv[1])
-PROGRAMS = pathlib.Path(sys.argv[2])
+BUILD = pathlib.Path(sys.argv[2])
+PROGRAMS = BUILD / "bin"
 README = (SOURCE / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\S*) ?(.*)\n((?:.*\n)*?)```$", README, re.M)
 
@@ -51,10 +52,9 @@ class ReadmeTest(unittest.TestCase):
         self.assertIn("reduction sum", commands)
         with tempfile.TemporaryDirectory() as folder:
             scratch = pathlib.Path(folder)
-            (scratch / "build/release").mkdir(parents=True)
-            (scratch / "build/release/bin").symlink_to(PROGRAMS)
+            (scratch / "build").mkdir()
+            (scratch / "build/release").symlink_to(BUILD)
             (scratch / "tests").symlink_to(SOURCE / "tests")
-            (scratch / "proto").symlink_to(SOURCE / "proto")
             with start_server(folder) as server:
                 environment = os.environ | {"REDUCTION_TARGET": server.listen[0]}
                 script = commands.replace("127.0.0.1:9464", server.metrics)
@@ -103,7 +103,7 @@ class ReadmeTest(unittest.TestCase):
                  [PROGRAMS / "reduction", "sum"]]
         helps = "".join(subprocess.run([*words, "--help"], check=True, capture_output=True,
                                        text=True).stdout for words in asked)
-        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.sub(r"cmake --\S+", "", README)))
+        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.sub(r"(?m)^cmake .*", "", README)))
         self.assertTrue(options)
         for option in options:
             self.assertRegex(helps, rf"(?<![\w-]){option}(?![\w-])", option)
