@@ -96,6 +96,8 @@ class RunSums {
       const uint32_t nans = WarpSum(nans_);
       if constexpr (kIgnoreNan) state->count -= nans;
       state->nan_count = nans;
+    } else {
+      state->nan_count = 0;
     }
     if constexpr (kNonzero) state->nonzero_count = WarpSum(nonzero_);
     if constexpr (kIntegerSum) state->integer_sum = integer_.Total();

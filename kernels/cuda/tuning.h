@@ -23,14 +23,13 @@ struct TunedShape {
 };
 
 inline constexpr TunedShape kTwoPassShapes[] = {
-    {1, {1, 0, 0, true}},           {256, {2, 0, 0, true}},    {1024, {8, 0, 0, false}},
-    {4096, {8, 1, 0, false}},       {16384, {8, 2, 0, false}}, {65536, {8, 4, 0, false}},
-    {UINT64_MAX, {8, 6, 0, false}},
+    {1, {1, 0, 0, true}},      {64, {4, 0, 8, true}},      {512, {4, 0, 8, false}},
+    {2048, {8, 0, 8, false}},  {4096, {8, 1, 8, false}},   {8192, {8, 1, 2, false}},
+    {65536, {1, 1, 0, false}}, {131072, {1, 2, 0, false}}, {UINT64_MAX, {1, 3, 0, false}},
 };
 inline constexpr TunedShape kAtomicShapes[] = {
-    {1, {1, 0, 0, false}},
-    {4096, {8, 0, 4, false}},
-    {UINT64_MAX, {8, 2, 4, false}},
+    {1, {1, 0, 0, false}},     {2048, {8, 0, 4, false}},   {4096, {8, 1, 8, false}},
+    {65536, {8, 1, 3, false}}, {131072, {8, 2, 3, false}}, {UINT64_MAX, {8, 3, 3, false}},
 };
 // Launches of tasks that wait in a staging slot, by the leaves of all of them.
 inline constexpr TunedShape kBatchShapes[] = {
