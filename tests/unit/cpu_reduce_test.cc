@@ -3,16 +3,17 @@
 #include "kernels/cpu/cpu_reduce.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "tests/offset_copy.h"
 #include "tests/random_array.h"
 #include "tests/reference_reduce.h"
 #include "tests/state_difference.h"
+#include "tests/test_environment.h"
+#include "tests/unit/vector_targets.h"
 
 namespace reduction::testing {
 namespace {
@@ -36,39 +37,6 @@ constexpr Components kComponentSets[] = {
 };
 constexpr NanPolicy kPolicies[] = {NanPolicy::kPropagate, NanPolicy::kIgnore};
 
-// Every target that this processor can run; 0 is the fallback without vector instructions.
-std::vector<int64_t> RunnableTargets() {
-  std::vector<int64_t> targets = {0};
-  for (int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
-    targets.push_back(rest & -rest);
-  }
-  return targets;
-}
-
-// Makes the backend use one target for the time that it lives.
-class ScopedTarget {
- public:
-  explicit ScopedTarget(int64_t target) { hwy::GetChosenTarget().Update(target); }
-  ~ScopedTarget() { hwy::GetChosenTarget().Update(hwy::SupportedTargets()); }
-  ScopedTarget(const ScopedTarget&) = delete;
-  ScopedTarget& operator=(const ScopedTarget&) = delete;
-};
-
-// A copy of bytes that starts `offset` bytes after a multiple of 64.
-class OffsetCopy {
- public:
-  OffsetCopy(const std::vector<std::byte>& bytes, size_t offset) : memory_(bytes.size() + 128) {
-    const size_t misaligned = reinterpret_cast<uintptr_t>(memory_.data()) % 64;
-    begin_ = memory_.data() + (64 - misaligned) % 64 + offset;
-    if (!bytes.empty()) std::memcpy(begin_, bytes.data(), bytes.size());
-  }
-  const std::byte* data() const { return begin_; }
-
- private:
-  std::vector<std::byte> memory_;
-  std::byte* begin_;
-};
-
 // Around a lane, a row, a leaf and many leaves.
 std::vector<size_t> EdgeLengths(ElementType type) {
   const size_t row = kRowBytes / ElementSize(type);
@@ -77,15 +45,20 @@ std::vector<size_t> EdgeLengths(ElementType type) {
           leaf - 1, leaf, leaf + 1, 3 * leaf - 1, 3 * leaf, 5 * leaf + row + 3};
 }
 
+std::vector<Filling> Fillings() {
+  if (kSanitized) return {Filling::kAnyBits, Filling::kMixed};
+  return {std::begin(kAllFillings), std::end(kAllFillings)};
+}
+
 class CpuReduceTest : public ::testing::TestWithParam<ElementType> {
  protected:
   ElementType type() const { return GetParam(); }
-  std::mt19937_64 random_{20240229};
+  std::mt19937_64 random_{TestSeed()};
 };
 
 TEST_P(CpuReduceTest, GivesTheBitsOfTheReferenceOnEveryTarget) {
   const std::vector<int64_t> targets = RunnableTargets();
-  for (const Filling filling : kAllFillings) {
+  for (const Filling filling : Fillings()) {
     for (const size_t length : EdgeLengths(type())) {
       const auto bytes = RandomArray(type(), filling, length, random_);
       const OffsetCopy x(bytes, random_() % 16);
@@ -109,7 +82,7 @@ TEST_P(CpuReduceTest, GivesTheBitsOfTheReferenceOnEveryTarget) {
 
 TEST_P(CpuReduceTest, DotGivesTheBitsOfTheReferenceOnEveryTarget) {
   const std::vector<int64_t> targets = RunnableTargets();
-  for (const Filling filling : kAllFillings) {
+  for (const Filling filling : Fillings()) {
     for (const size_t length : EdgeLengths(type())) {
       const auto x_bytes = RandomArray(type(), filling, length, random_);
       const auto y_bytes = RandomArray(type(), filling, length, random_);
@@ -190,6 +163,32 @@ TEST_P(CpuReduceTest, EveryNumberOfThreadsGivesTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Types, CpuReduceTest, ::testing::ValuesIn(kAllElementTypes),
                          [](const auto& info) { return std::string(ElementTypeName(info.param)); });
+
+// A shape, an offset, a plan, a target and a number of threads at random.
+TEST(CpuReduceRandomTest, GivesTheBitsOfTheReference) {
+  SCOPED_TRACE(SeedTrace());
+  std::mt19937_64 random(TestSeed());
+  const std::vector<int64_t> targets = RunnableTargets();
+  for (int round = 0; round < (kSanitized ? 50 : 1500); ++round) {
+    const ElementType type = kAllElementTypes[random() % std::size(kAllElementTypes)];
+    const size_t length = random() % (size_t{1} << (random() % 18));
+    const Filling filling = kAllFillings[random() % std::size(kAllFillings)];
+    const auto x_bytes = RandomArray(type, filling, length, random);
+    const auto y_bytes = RandomArray(type, filling, length, random);
+    const OffsetCopy x(x_bytes, random() % 64);
+    const OffsetCopy y(y_bytes, random() % 64);
+    Plan plan{type, random() % 4 == 0 ? kDotComponent : 1 + Components(random() % 255),
+              random() % 2 == 0 ? NanPolicy::kPropagate : NanPolicy::kIgnore};
+    if ((plan.components & kArgComponent) != 0) plan.components |= kExtremaComponent;
+    const State expected = ReferenceReduce(plan, x_bytes.data(), y_bytes.data(), length);
+    const ScopedTarget scope(targets[random() % targets.size()]);
+    const unsigned threads = 1 + random() % 4;
+    const State state = ReduceOnCpuParallel(plan, x.data(), y.data(), length, threads);
+    ASSERT_EQ(StateDifference(plan, state, expected), "")
+        << ElementTypeName(type) << " components " << plan.components << " length " << length
+        << " round " << round;
+  }
+}
 
 // A NaN at the first and last element, lane, row and leaf edges, among numbers or among NaNs.
 TEST(CpuReduceNanTest, OneNanIsFoundWhereverItIs) {

@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/cpu_reduce.h"
 #include "tests/numerics_cases.h"
+#include "tests/test_environment.h"
 
 namespace reduction::testing {
 namespace {
@@ -32,13 +33,6 @@ std::vector<std::string> KernelRowIds() {
   std::erase_if(ids, [](const std::string& id) { return kServiceRows.contains(id); });
   return ids;
 }
-
-constexpr bool kSanitized =
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    true;
-#else
-    false;
-#endif
 
 class NumericsTest : public ::testing::TestWithParam<std::string> {};
 

@@ -11,6 +11,7 @@
 #include "tests/random_array.h"
 #include "tests/reference_reduce.h"
 #include "tests/state_difference.h"
+#include "tests/test_environment.h"
 
 namespace reduction::testing {
 namespace {
@@ -53,10 +54,9 @@ TEST(NextRunTest, ReachesTheLastLeafOfTheLongestArray) {
 }
 
 TEST(OrderedFoldTest, RandomAlignedChunksGiveTheBitsOfTheWhole) {
-  const uint64_t seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937_64 random(seed);
-  for (int round = 0; round < 150; ++round) {
+  SCOPED_TRACE(SeedTrace());
+  std::mt19937_64 random(TestSeed());
+  for (int round = 0; round < (kSanitized ? 40 : 150); ++round) {
     const ElementType type = kAllElementTypes[random() % std::size(kAllElementTypes)];
     const size_t size = ElementSize(type);
     const uint64_t leaf = kLeafBytes / size;
