@@ -102,6 +102,14 @@ std::optional<std::chrono::nanoseconds> SecondsNamed(const std::string& text) {
       std::chrono::duration<double>(seconds));
 }
 
+std::optional<uint64_t> CountNamed(const std::string& text) {
+  uint64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return count;
+}
+
 std::optional<std::vector<Statistic>> StatisticsNamed(const std::string& list) {
   std::vector<Statistic> statistics;
   for (const std::string& name : CLI::detail::split(list, ',')) {
@@ -144,9 +152,8 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
       app, "--overflow", &options.overflow,
       OneOf<OverflowPolicy>({{"wrap", OverflowPolicy::kWrap}, {"check", OverflowPolicy::kCheck}}),
       "An integer sum that does not fit in 64 bits wraps (default), or fails", "wrap|check");
-  app->add_option("--ddof", options.ddof, "Variance divides by n - DDOF")
-      ->default_val(0)
-      ->type_name("DDOF");
+  AddParsed(app, "--ddof", &options.ddof, CountNamed, "Variance divides by n - N (default: 0)",
+            "N");
   AddParsed(app, "--timeout", &options.timeout, SecondsNamed,
             "Give up after this long (default: 60 s, for streamed arrays a day)", "SECONDS");
   AddParsed(app, "--stats", &arguments->statistics, StatisticsNamed,
@@ -220,6 +227,7 @@ Result<ParsedLine> ParseArguments(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
+    app.clear();  // or it would be the help of the command alone
     return ParsedLine{{}, app.help()};
   } catch (const CLI::CallForVersion&) {
     return ParsedLine{{}, std::string(kVersion) + "\n"};

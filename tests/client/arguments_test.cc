@@ -1,0 +1,124 @@
+#include "client/cli/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace reduction::cli {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+Result<ParsedLine> Parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "reduction");
+  return ParseArguments(static_cast<int>(words.size()), words.data());
+}
+
+TEST(Arguments, HaveTheDocumentedDefaults) {
+  unsetenv("REDUCTION_TARGET");
+  const auto line = Parse({"sum", "a.npy"});
+  ASSERT_TRUE(line.ok()) << line.status().message;
+  const Arguments& arguments = *line->arguments;
+  EXPECT_EQ(arguments.command, Command::kSum);
+  EXPECT_EQ(arguments.files, std::vector<std::string>{"a.npy"});
+  EXPECT_EQ(arguments.target, "127.0.0.1:50051");
+  EXPECT_EQ(arguments.connections, 1);
+  EXPECT_FALSE(arguments.dtype.has_value());
+  EXPECT_FALSE(arguments.options.timeout.has_value());
+  EXPECT_EQ(arguments.options.algorithm, Algorithm::kAuto);
+  EXPECT_EQ(arguments.options.device.kind, Device::Kind::kAuto);
+  EXPECT_EQ(arguments.options.nan_policy, NanPolicy::kPropagate);
+  EXPECT_EQ(arguments.options.overflow, OverflowPolicy::kWrap);
+  EXPECT_FALSE(arguments.json);
+}
+
+TEST(Arguments, StandBeforeAndAfterTheCommand) {
+  const auto line = Parse({"--json", "--target=a:1,b:2", "--dtype", "f32", "dot", "x", "-",
+                           "--device=cuda:2", "--algorithm=two-pass", "--nan=ignore",
+                           "--overflow=check", "--timeout=0.5", "--connections=4"});
+  ASSERT_TRUE(line.ok()) << line.status().message;
+  const Arguments& arguments = *line->arguments;
+  EXPECT_EQ(arguments.command, Command::kDot);
+  EXPECT_EQ(arguments.files, (std::vector<std::string>{"x", "-"}));
+  EXPECT_EQ(arguments.target, "a:1,b:2");
+  EXPECT_EQ(arguments.dtype, ElementType::kFloat32);
+  EXPECT_EQ(arguments.options.device.kind, Device::Kind::kGpu);
+  EXPECT_EQ(arguments.options.device.ordinal, 2u);
+  EXPECT_EQ(arguments.options.algorithm, Algorithm::kTwoPass);
+  EXPECT_EQ(arguments.options.nan_policy, NanPolicy::kIgnore);
+  EXPECT_EQ(arguments.options.overflow, OverflowPolicy::kCheck);
+  EXPECT_EQ(arguments.options.timeout, 500ms);
+  EXPECT_EQ(arguments.connections, 4);
+  EXPECT_TRUE(arguments.json);
+}
+
+TEST(Arguments, TargetComesFromTheEnvironmentUnlessGiven) {
+  setenv("REDUCTION_TARGET", "unix:/tmp/x", 1);
+  EXPECT_EQ(Parse({"health"})->arguments->target, "unix:/tmp/x");
+  EXPECT_EQ(Parse({"health", "--target=a:1"})->arguments->target, "a:1");
+  unsetenv("REDUCTION_TARGET");
+}
+
+TEST(Arguments, TakeNumPyNamesAndShortNamesOfTypes) {
+  EXPECT_EQ(Parse({"sum", "-", "--dtype=bfloat16"})->arguments->dtype, ElementType::kBfloat16);
+  EXPECT_EQ(Parse({"sum", "-", "--dtype=bf16"})->arguments->dtype, ElementType::kBfloat16);
+  EXPECT_EQ(Parse({"sum", "-", "--dtype=uint8"})->arguments->dtype, ElementType::kUint8);
+}
+
+TEST(Arguments, ListStatisticsOnce) {
+  const auto line = Parse({"stats", "-", "--stats=std,sum,var,sum"});
+  ASSERT_TRUE(line.ok()) << line.status().message;
+  EXPECT_EQ(line->arguments->statistics,
+            (std::vector{Statistic::kStandardDeviation, Statistic::kSum, Statistic::kVariance}));
+}
+
+TEST(Arguments, FilesMayHaveNamesOfCommandsAndOptions) {
+  EXPECT_EQ(Parse({"max", "max"})->arguments->files, std::vector<std::string>{"max"});
+  EXPECT_EQ(Parse({"sum", "--", "-x"})->arguments->files, std::vector<std::string>{"-x"});
+}
+
+TEST(Arguments, WrongLinesAreOneSentence) {
+  const std::vector<std::vector<const char*>> lines = {{},
+                                                       {"product", "x"},
+                                                       {"sum"},
+                                                       {"sum", "x", "y"},
+                                                       {"dot", "x"},
+                                                       {"dot", "-", "-"},
+                                                       {"sum", "x", "--dtype=int"},
+                                                       {"sum", "x", "--device=cuda:"},
+                                                       {"sum", "x", "--device=cuda:-1"},
+                                                       {"sum", "x", "--timeout=0"},
+                                                       {"sum", "x", "--timeout=nan"},
+                                                       {"sum", "x", "--timeout=1s"},
+                                                       {"sum", "x", "--connections=0"},
+                                                       {"sum", "x", "--ddof=-1"},
+                                                       {"sum", "x", "--nan"},
+                                                       {"sum", "x", "--unknown"},
+                                                       {"sum", "x", "--stats=sum"},
+                                                       {"stats", "x", "--stats=dot"},
+                                                       {"stats", "x", "--stats="},
+                                                       {"health", "x"}};
+  for (const auto& words : lines) {
+    const auto line = Parse(words);
+    EXPECT_EQ(line.status().code, StatusCode::kInvalidArgument) << testing::PrintToString(words);
+    EXPECT_EQ(line.status().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Arguments, HelpAndVersionAreTexts) {
+  const auto help = Parse({"--help"});
+  ASSERT_TRUE(help.ok());
+  EXPECT_FALSE(help->arguments.has_value());
+  for (const char* word : {"--target", "--connections", "--dtype", "--algorithm", "--device",
+                           "--nan", "--overflow", "--ddof", "--timeout", "--json", "--stats", "sum",
+                           "min", "max", "dot", "stats", "health", "info", "Exit status"}) {
+    EXPECT_NE(help->text.find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(Parse({"sum", "--help"})->text, help->text);
+  EXPECT_FALSE(Parse({"--version"})->text.empty());
+}
+
+}  // namespace
+}  // namespace reduction::cli

@@ -1,0 +1,191 @@
+"""The reduction command against a real server."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import numpy
+
+from server_process import ServerProcess
+
+SERVER = os.environ["REDUCTION_SERVER"]
+COMMAND = os.environ["REDUCTION_COMMAND"]
+
+
+class CommandTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.socket = f"unix:{cls.scratch}/socket"
+        cls.server = cls.enterClassContext(ServerProcess(
+            [SERVER, f"--listen=127.0.0.1:0,{cls.socket}", "--metrics=127.0.0.1:0",
+             "--device=cpu"]))
+        cls.target = cls.server.listen[0]
+        generator = numpy.random.default_rng(5)
+        cls.numbers = generator.standard_normal(5_000_003).astype("<f4")
+        cls.file = cls.save("numbers", cls.numbers)
+
+    @classmethod
+    def save(cls, name, array):
+        path = f"{cls.scratch}/{name}.npy"
+        numpy.save(path, array)
+        return path
+
+    def run_command(self, *arguments, target=None, **options):
+        environment = dict(os.environ, REDUCTION_TARGET=target or self.target)
+        return subprocess.run([COMMAND, *arguments], env=environment, capture_output=True,
+                              stdin=options.pop("stdin", subprocess.DEVNULL), timeout=120,
+                              **options)
+
+    def reduce(self, *arguments, **options):
+        done = self.run_command(*arguments, "--json", **options)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), arguments)
+        self.assertEqual(done.stdout.count(b"\n"), 1)
+        return json.loads(done.stdout)
+
+    def assert_fails(self, status, code, *arguments, **options):
+        done = self.run_command(*arguments, **options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertRegex(done.stderr.decode(), rf"\Areduction: {code}: [^\n]+\n\Z")
+        self.assertEqual(done.stdout, b"")
+        return done.stderr.decode()
+
+    def test_json_has_the_documented_keys(self):
+        result = self.reduce("sum", self.file)
+        self.assertEqual(result["op"], "sum")
+        self.assertEqual(result["count"], len(self.numbers))
+        self.assertEqual(result["dtype"], "float32")
+        self.assertEqual(result["device"], "cpu")
+        self.assertEqual(result["algorithm"], "two-pass")
+        self.assertGreater(result["seconds"], 0)
+        self.assertGreater(result["bytes_per_second"], 0)
+        exact = self.numbers.astype("f8").sum()
+        bound = 1e-12 * numpy.abs(self.numbers.astype("f8")).sum()
+        self.assertLessEqual(abs(result["value"] - exact), bound)
+
+    def test_every_way_of_sending_gives_the_same_bits(self):
+        raw = f"{self.scratch}/raw"
+        self.numbers.tofile(raw)
+        big_endian = self.save("big_endian", self.numbers.astype(">f4"))
+        want = self.reduce("stats", self.file)["values"]
+        self.assertGreaterEqual(len(want), 8)
+        everywhere = f"{self.target},{self.socket}"
+        ways = [("stats", self.file, "--connections=4"), ("stats", big_endian),
+                ("stats", raw, "--dtype=float32"),
+                ("stats", self.file, f"--target={everywhere}", "--connections=2"),
+                ("stats", self.file, f"--target={self.socket}")]
+        for way in ways:
+            with self.subTest(way=way):
+                self.assertEqual(self.reduce(*way)["values"], want)
+        with open(self.file, "rb") as stdin:
+            self.assertEqual(self.reduce("stats", "-", stdin=stdin)["values"], want)
+        for name, options in ((self.file, []), (raw, ["--dtype=f32"])):
+            with subprocess.Popen(["cat", name], stdout=subprocess.PIPE) as cat:
+                result = self.reduce("stats", "-", *options, stdin=cat.stdout)
+            self.assertEqual(result["values"], want)
+
+    def test_dot_takes_one_array_from_standard_input(self):
+        want = self.reduce("dot", self.file, self.file)["value"]
+        self.assertEqual(self.reduce("dot", self.file, self.file, "--connections=3")["value"], want)
+        for files in (("-", self.file), (self.file, "-")):
+            with subprocess.Popen(["cat", self.file], stdout=subprocess.PIPE) as cat:
+                self.assertEqual(self.reduce("dot", *files, stdin=cat.stdout)["value"], want)
+
+    def test_arrays_of_any_shape_are_their_elements(self):
+        grid = numpy.arange(12.0).reshape(3, 4)
+        for array in (grid, numpy.asfortranarray(grid), grid.reshape(1, 2, 6)):
+            self.assertEqual(self.reduce("sum", self.save("grid", array))["value"], 66)
+        self.assertEqual(self.reduce("sum", self.save("scalar", numpy.int8(-7)))["value"], -7)
+        empty = self.save("empty", numpy.zeros((0, 4)))
+        self.assertEqual(self.reduce("sum", empty)["value"], 0)
+        booleans = self.save("booleans", numpy.array([True, False, True]))
+        result = self.reduce("sum", booleans)
+        self.assertEqual((result["value"], result["dtype"]), (2, "uint8"))
+
+    def test_integers_stay_exact_and_overflow_is_an_error_when_asked(self):
+        most = self.save("most", numpy.full(2, 2**64 - 1, "u8"))
+        self.assertEqual(self.reduce("max", most)["value"], 2**64 - 1)
+        self.assertEqual(self.reduce("sum", most)["value"], 2**64 - 2)
+        self.assert_fails(1, "OUT_OF_RANGE", "sum", most, "--overflow=check")
+
+    def test_nan_and_infinity_are_strings(self):
+        array = self.save("nan", numpy.array([1.0, numpy.nan, -numpy.inf]))
+        self.assertEqual(self.reduce("sum", array)["value"], "NaN")
+        result = self.reduce("sum", array, "--nan=ignore")
+        self.assertEqual((result["value"], result["count"]), ("-Infinity", 2))
+
+    def test_text_output_is_the_value(self):
+        integers = self.save("integers", numpy.arange(1000))
+        self.assertEqual(self.run_command("sum", integers).stdout, b"499500\n")
+        self.assertEqual(self.run_command("stats", integers, "--stats=max,mean").stdout.split(),
+                         b"count 1000 max 999 mean 499.5".split())
+
+    def test_health_and_info(self):
+        self.assertEqual(self.run_command("health").stdout, b"SERVING\n")
+        self.assertEqual(self.reduce("health")["status"], "SERVING")
+        (server,) = self.reduce("info")["servers"]
+        self.assertEqual(server["target"], self.target)
+        self.assertEqual(server["devices"][0]["device"], "cpu")
+        self.assertIn("sum", server["statistics"])
+
+    def test_failed_calls_exit_with_1(self):
+        empty = self.save("empty", numpy.zeros(0))
+        self.assertIn("max", self.assert_fails(1, "INVALID_ARGUMENT", "max", empty))
+        self.assert_fails(1, "FAILED_PRECONDITION", "sum", self.file, "--device=cuda:0")
+        nobody = f"unix:{self.scratch}/nobody"
+        self.assertIn(nobody, self.assert_fails(1, "UNAVAILABLE", "health", target=nobody))
+        self.assert_fails(1, "UNAVAILABLE", "sum", self.file, target=nobody)
+
+    def test_wrong_use_exits_with_2(self):
+        self.assert_fails(2, "INVALID_ARGUMENT")
+        self.assert_fails(2, "INVALID_ARGUMENT", "sum", self.file, "--dtype=float64")
+        self.assert_fails(2, "NOT_FOUND", "sum", f"{self.scratch}/missing.npy")
+        self.assert_fails(2, "INVALID_ARGUMENT", "health", target="localhost")
+        structured = self.save("structured", numpy.zeros(2, [("a", "f4")]))
+        self.assertIn("structured", self.assert_fails(2, "INVALID_ARGUMENT", "sum", structured))
+        objects = self.save("objects", numpy.array([1, None]))
+        self.assertIn("objects", self.assert_fails(2, "INVALID_ARGUMENT", "sum", objects))
+        short = self.save("short", numpy.zeros(4))
+        os.truncate(short, os.path.getsize(short) - 1)
+        self.assert_fails(2, "INVALID_ARGUMENT", "sum", short)
+        self.assert_fails(2, "INVALID_ARGUMENT", "dot", self.file, short)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([COMMAND, "info", f"--target={self.target}"], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=120)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard output", done.stderr)
+
+
+class LostServerTest(unittest.TestCase):
+
+    def test_a_server_that_dies_during_a_transfer_is_unavailable(self):
+        for connections in (1, 3):
+            with self.subTest(connections=connections), tempfile.TemporaryDirectory() as scratch, \
+                    ServerProcess([SERVER, "--listen=127.0.0.1:0", "--metrics=127.0.0.1:0",
+                                   "--device=cpu"]) as server:
+                path = f"{scratch}/zeros"
+                with open(path, "wb") as file:
+                    file.truncate(8 << 30)
+                with subprocess.Popen(
+                        [COMMAND, "sum", path, "--dtype=u8", f"--target={server.listen[0]}",
+                         f"--connections={connections}"], stderr=subprocess.PIPE) as command:
+                    self.wait_for_bytes(server)
+                    os.kill(server.pid, signal.SIGKILL)
+                    _, error = command.communicate(timeout=120)
+                self.assertEqual(command.returncode, 1, error)
+                self.assertRegex(error.decode(), r"\Areduction: UNAVAILABLE: [^\n]+\n\Z")
+
+    @staticmethod
+    def wait_for_bytes(server):
+        while server.metric("reduction_received_bytes_total", source="stream") == 0:
+            pass
+
+
+if __name__ == "__main__":
+    unittest.main()
