@@ -33,7 +33,11 @@ struct Reference {
   uint64_t low = 0;
   int64_t high = 0;
 
-  double products() const { return static_cast<double>(high) * 0x1p32 + static_cast<double>(low); }
+  // Rounded once: `low` alone may have more digits than a double.
+  double products() const {
+    return static_cast<double>(high + static_cast<int64_t>(low >> 32)) * 0x1p32 +
+           static_cast<double>(static_cast<uint32_t>(low));
+  }
 };
 // Of the elements with indexes x to x + count - 1, and of their products with those from y on;
 // computed from the indexes alone, in integers. Synchronises.
