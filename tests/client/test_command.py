@@ -9,7 +9,7 @@ import unittest
 
 import numpy
 
-from server_process import ServerProcess
+from server_process import ServerProcess, eventually
 
 SERVER = os.environ["REDUCTION_SERVER"]
 COMMAND = os.environ["REDUCTION_COMMAND"]
@@ -175,16 +175,12 @@ class LostServerTest(unittest.TestCase):
                 with subprocess.Popen(
                         [COMMAND, "sum", path, "--dtype=u8", f"--target={server.listen[0]}",
                          f"--connections={connections}"], stderr=subprocess.PIPE) as command:
-                    self.wait_for_bytes(server)
-                    os.kill(server.pid, signal.SIGKILL)
+                    eventually(lambda: server.metric("reduction_received_bytes_total",
+                                                     source="stream"), "bytes arrive")
+                    server.send_signal(signal.SIGKILL)
                     _, error = command.communicate(timeout=120)
                 self.assertEqual(command.returncode, 1, error)
                 self.assertRegex(error.decode(), r"\Areduction: UNAVAILABLE: [^\n]+\n\Z")
-
-    @staticmethod
-    def wait_for_bytes(server):
-        while server.metric("reduction_received_bytes_total", source="stream") == 0:
-            pass
 
 
 if __name__ == "__main__":
