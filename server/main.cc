@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "server/options.h"
 #include "server/server.h"
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
   TuneAllocator();
   RaiseFileLimit();
   std::signal(SIGPIPE, SIG_IGN);
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // what matters is in our own log
   int exit_status = 0;
   const auto options = reduction::server::ParseOptions(argc, argv, &exit_status);
   if (!options) return exit_status;

@@ -1,12 +1,33 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
+#include <charconv>
+#include <cstdint>
 #include <map>
 
 #include "server/version.h"
 
 namespace reduction::server {
+namespace {
+
+// The validators of addresses: empty, or what is wrong.
+std::string CheckHostAndPort(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos) {
+    const char* const end = address.data() + address.size();
+    const auto parsed = std::from_chars(address.data() + colon + 1, end, port);
+    if (parsed.ptr != end || parsed.ec != std::errc()) port = -1;
+  }
+  if (port >= 0 && port <= UINT16_MAX) return "";
+  return address + " is not host:port with a port of 0 to 65535";
+}
+
+std::string CheckListenAddress(const std::string& address) {
+  return address.rfind("unix:", 0) == 0 ? "" : CheckHostAndPort(address);
+}
+
+}  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
   Options options;
@@ -17,10 +38,12 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
                  "Addresses to serve on, comma-separated: host:port or unix:PATH; port 0 takes a "
                  "free one")
       ->delimiter(',')
+      ->check(CLI::Validator(CheckListenAddress, "ADDR"))
       ->envname("REDUCTION_LISTEN")
       ->capture_default_str();
   app.add_option("--metrics", options.metrics,
                  "Address of the Prometheus metrics (host:port); keep it private")
+      ->check(CLI::Validator(CheckHostAndPort, "ADDR"))
       ->envname("REDUCTION_METRICS")
       ->capture_default_str();
   const std::map<std::string, DeviceMode> modes = {

@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <random>
 
@@ -112,17 +113,20 @@ Listener StartListening(const Options& options, const AdmissionLimits& limits,
 
   Listener listener;
   listener.server = builder.BuildAndStart();
+  if (listener.server == nullptr) {
+    // gRPC stops at the first address that it cannot take and leaves its port as it was.
+    const auto taken = std::find(ports.begin(), ports.end(), -1);
+    *error = "cannot listen on " +
+             options.listen[taken == ports.end() ? 0 : taken - ports.begin()] +
+             "; is the port taken, or the address not of this machine? Choose another with "
+             "--listen";
+    return listener;
+  }
   for (size_t i = 0; i < options.listen.size(); ++i) {
     std::string address = options.listen[i];
-    const bool is_unix = address.rfind("unix:", 0) == 0;
-    if (listener.server == nullptr || (!is_unix && ports[i] <= 0)) {
-      *error = "cannot listen on " + address +
-               "; is the port taken, or the address not of this machine? Choose another with "
-               "--listen";
-      listener.server = nullptr;
-      return listener;
+    if (address.rfind("unix:", 0) != 0) {
+      address = address.substr(0, address.rfind(':') + 1) + std::to_string(ports[i]);
     }
-    if (!is_unix) address = address.substr(0, address.rfind(':') + 1) + std::to_string(ports[i]);
     listener.addresses.push_back(address);
   }
   return listener;
