@@ -62,15 +62,14 @@ class ServerProcess:
         self._reader.join()
         self._process.stdout.close()
 
-    @property
-    def pid(self):
-        return self._process.pid
-
     def running(self):
         return self._process.poll() is None
 
+    def send_signal(self, number):
+        self._process.send_signal(number)
+
     def terminate(self):
-        self._process.send_signal(signal.SIGTERM)
+        self.send_signal(signal.SIGTERM)
 
     def wait(self):
         """Waits for the end of the process and returns its exit status."""
@@ -110,15 +109,19 @@ class ServerProcess:
         with DIRECT.open(f"http://{self.metrics}/metrics", timeout=PATIENCE_SECONDS) as response:
             return response.read().decode()
 
+    def metrics_now(self):
+        """A function metric(name, **labels) over one scrape: the sum of the series of `name` that
+        have these labels, of which there must be at least one."""
+        series = [(found[1], dict(re.findall(r'(\w+)="([^"]*)"', found[2] or "")), float(found[3]))
+                  for found in re.finditer(r"(?m)^(\w+)(?:\{(.*)\})? (\S+)$", self.scrape())]
+
+        def metric(name, **labels):
+            values = [value for found, pairs, value in series
+                      if found == name and labels.items() <= pairs.items()]
+            if not values:
+                raise AssertionError(f"no series {name} with {labels}")
+            return sum(values)
+        return metric
+
     def metric(self, name, **labels):
-        """The sum of the series of `name` that have these labels. There must be at least one."""
-        values = []
-        for line in self.scrape().splitlines():
-            found = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
-            if found and found[1] == name:
-                pairs = dict(re.findall(r'(\w+)="([^"]*)"', found[2] or ""))
-                if labels.items() <= pairs.items():
-                    values.append(float(found[3]))
-        if not values:
-            raise AssertionError(f"no series {name} with {labels}")
-        return sum(values)
+        return self.metrics_now()(name, **labels)

@@ -38,7 +38,7 @@ def encode(values, dtype):
     """Bytes of a sequence of numbers as elements of `dtype`. Floats become bfloat16 exactly or not
     at all."""
     if dtype != "bfloat16":
-        return np.asarray(values).astype("<" + np.dtype(dtype).str[1:]).tobytes()
+        return np.asarray(values, "<" + np.dtype(dtype).str[1:]).tobytes()
     bits = np.asarray(values, "<f4").view("<u4")
     if (bits & 0xffff).any():
         raise ValueError("not bfloat16 numbers")
@@ -117,9 +117,13 @@ class ServiceTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = cls.enterClassContext(start_server(*cls.options))
+        cls.server = cls.enterClassContext(cls.start())
         cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.server.listen[0], UNLIMITED))
         cls.stub = reduction_pb2_grpc.ReductionStub(cls.channel)
+
+    @classmethod
+    def start(cls):
+        return start_server(*cls.options)
 
     @classmethod
     def tearDownClass(cls):
@@ -128,7 +132,7 @@ class ServiceTest(unittest.TestCase):
 
     def tearDown(self):
         self.assertTrue(self.server.running(), self.server.log)
-        eventually(lambda: at_rest(self.server), "lanes, staging slots and queue are free")
+        eventually(lambda: at_rest(self.server), "the server is at rest")
         answer = self.stub.Sum(array_request([1, 2, 3], "int32"), timeout=60)
         self.assertEqual(number(answer.value), 6)
 
@@ -155,5 +159,8 @@ def start_server(*options, **popen_options):
 
 
 def at_rest(server):
-    return all(server.metric("reduction_" + name) == 0
-               for name in ("lanes_in_use", "staging_slots_in_use", "queue_depth"))
+    """Whether no call runs, and nothing is taken."""
+    metric = server.metrics_now()
+    return metric("grpc_server_started_total") == metric("grpc_server_handled_total") and all(
+        metric("reduction_" + name) == 0
+        for name in ("lanes_in_use", "staging_slots_in_use", "queue_depth"))

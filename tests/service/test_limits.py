@@ -1,0 +1,170 @@
+"""What does not fit is refused at once, and fits again when there is room."""
+
+import contextlib
+import os
+import threading
+import unittest
+
+import grpc
+import numpy as np
+
+import wire
+from calls import (FLOAT32, ONE_ARRAY_STATISTICS, UNLIMITED, Refusal, ServiceTest, array_request,
+                   chunks, header, number, numbers, pb, reduce_request, start_server)
+from reduction.v1 import reduction_pb2_grpc
+from server_process import eventually
+
+KIB = 1 << 10
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+SUM = [pb.STATISTIC_SUM]
+
+
+class HeldStream:
+    """A ReduceStream call that sends one element, and no more until it is let go."""
+
+    def __init__(self, stub):
+        self._go_on = threading.Event()
+        self.call = stub.ReduceStream.future(self._messages(), timeout=60)
+
+    def _messages(self):
+        yield pb.ReduceStreamRequest(header=header("int8", SUM), x=b"\1")
+        self._go_on.wait()
+
+    def let_go(self):
+        self._go_on.set()
+
+    def finish(self):
+        self.let_go()
+        return numbers(self.call.result())[pb.STATISTIC_SUM]
+
+
+class MessageSizeTest(ServiceTest):
+    options = ("--max-message=64KiB",)
+    limit = 64 * KIB
+
+    def assertTooLarge(self, refusal):
+        self.assertRefused(refusal, EXHAUSTED, "MESSAGE_TOO_LARGE")
+        self.assertIn("ReduceStream", refusal.text)
+        self.assertIn(str(self.limit), refusal.text)
+
+    def test_up_to_the_limit(self):
+        data = bytes(self.limit)
+        head = header("float32", SUM)
+        self.stub.Sum(pb.ArrayRequest(element_type=FLOAT32, inline=data))
+        self.stub.Dot(pb.DotRequest(element_type=FLOAT32, x_inline=data[::2], y_inline=data[::2]))
+        self.stub.ReduceStream(iter([pb.ReduceStreamRequest(header=head, x=data)]))
+
+    def test_just_over_the_limit(self):
+        data = bytes(self.limit + 4)
+        half = bytes(self.limit // 2 + 4)
+        head = header("float32", SUM)
+        self.assertTooLarge(self.refusal(self.stub.Sum, pb.ArrayRequest(
+            element_type=FLOAT32, inline=data)))
+        self.assertTooLarge(self.refusal(self.stub.Dot, pb.DotRequest(
+            element_type=FLOAT32, x_inline=half, y_inline=half)))
+        for messages in ([pb.ReduceStreamRequest(header=head, x=data)],
+                         [pb.ReduceStreamRequest(header=head), pb.ReduceStreamRequest(x=data)]):
+            self.assertTooLarge(self.refusal(self.stub.ReduceStream, iter(messages)))
+        self.assertEqual(self.server.metric("reduction_rejected_total", reason="message_size"), 4)
+
+    def test_far_over_the_limit(self):
+        data = bytes(3 * self.limit)
+        refusals = [
+            self.refusal(self.stub.Sum, pb.ArrayRequest(element_type=FLOAT32, inline=data)),
+            self.refusal(self.stub.ReduceStream, iter(
+                [pb.ReduceStreamRequest(header=header("float32", SUM), x=data)]))]
+        for refusal in refusals:
+            self.assertEqual(refusal.code, EXHAUSTED, refusal.text)
+
+    def test_arrays_over_the_limit_go_through_a_stream(self):
+        values = np.arange(1_000_000, dtype="int32")
+        response = self.stub.ReduceStream(chunks(header("int32", SUM), values.tobytes(),
+                                                 sizes=(self.limit,)))
+        self.assertEqual(numbers(response)[pb.STATISTIC_SUM], values.sum())
+
+
+class StreamCountTest(ServiceTest):
+    options = ("--max-message=64KiB", "--memory-limit=256MiB")
+
+    def assertTooMany(self, refusal):
+        self.assertRefused(refusal, EXHAUSTED, "TOO_MANY_STREAMS", retry=True)
+
+    def test_streams_over_all_connections(self):
+        limit = self.stub.GetServerInfo(pb.GetServerInfoRequest()).limits.max_streams
+        self.assertGreaterEqual(limit, 2)
+        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
+        with contextlib.ExitStack() as stack:
+            channels = [stack.enter_context(grpc.insecure_channel(self.server.listen[0], arguments))
+                        for _ in range(limit + 1)]
+            stubs = [reduction_pb2_grpc.ReductionStub(channel) for channel in channels]
+            streams = [HeldStream(stub) for stub in stubs[:limit]]
+            for stream in streams:
+                stack.callback(stream.let_go)
+            eventually(lambda: self.server.metric(
+                "grpc_server_started_total", grpc_method="ReduceStream") == limit, "streams start")
+            one_more = HeldStream(stubs[limit])
+            stack.callback(one_more.let_go)
+            with self.assertRaises(grpc.RpcError) as caught:
+                one_more.call.result()
+            self.assertTooMany(Refusal(caught.exception))
+            self.assertEqual(self.server.metric("reduction_rejected_total", reason="streams"), 1)
+            # Unary calls are not streams.
+            self.assertEqual(number(stubs[limit].Sum(array_request([4, 5], "int32")).value), 9)
+            self.assertEqual([stream.finish() for stream in streams], [1] * limit)
+            eventually(lambda: self.accepted(stubs[limit]), "there is room for a stream again")
+
+    def accepted(self, stub):
+        """Whether a stream is accepted, which must be so or refused for their number."""
+        try:
+            self.assertEqual(HeldStream(stub).finish(), 1)
+        except grpc.RpcError as error:
+            self.assertTooMany(Refusal(error))
+            return False
+        return True
+
+
+def on_one_core():
+    """Makes the server a slow one, which a few clients can overwhelm."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+class OverwhelmedTest(ServiceTest):
+    """A server on one core, which many calls at once overwhelm."""
+
+    @classmethod
+    def start(cls):
+        core = {min(os.sched_getaffinity(0))}
+        return start_server(*cls.options, preexec_fn=lambda: os.sched_setaffinity(0, core))
+
+    def refusals(self, request, count):
+        """The refusals among `count` calls at once."""
+        message = request.SerializeToString()
+        method = wire.raw_unary(self.channel, "Reduce")
+        calls = [method.future(message, timeout=60) for _ in range(count)]
+        return [Refusal(error) for error in [call.exception() for call in calls] if error]
+
+    def assertOverwhelmed(self, request, count, reason):
+        for refusal in eventually(lambda: self.refusals(request, count), reason):
+            self.assertRefused(refusal, EXHAUSTED, reason, retry=True)
+
+
+class QueueTest(OverwhelmedTest):
+    options = ("--queue=1",)
+
+    def test_full_queue(self):
+        request = reduce_request(np.ones(2_000_000, "int8"), "int8", ONE_ARRAY_STATISTICS)
+        self.assertOverwhelmed(request, 40, "QUEUE_FULL")
+        self.assertGreater(self.server.metric("reduction_rejected_total", reason="queue"), 0)
+
+
+class MemoryTest(OverwhelmedTest):
+    options = ("--memory-limit=160MiB",)
+
+    def test_more_messages_than_memory(self):
+        request = reduce_request(np.ones(16 << 19), "float16", ONE_ARRAY_STATISTICS)
+        self.assertOverwhelmed(request, 20, "MEMORY_EXHAUSTED")
+        self.assertGreater(self.server.metric("reduction_rejected_total", reason="memory"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
