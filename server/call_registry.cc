@@ -1,5 +1,6 @@
 #include "server/call_registry.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "server/stream_call.h"
@@ -19,14 +20,22 @@ CallRegistry::~CallRegistry() {
   if (watchdog_.joinable()) watchdog_.join();
 }
 
-void CallRegistry::Enter() {
+bool CallRegistry::Enter() {
   const std::lock_guard lock(mutex_);
+  if (draining_since_) return false;
   ++active_;
+  return true;
 }
 
-void CallRegistry::Leave() {
+void CallRegistry::Leave(bool counted) {
+  if (!counted) return;
   const std::lock_guard lock(mutex_);
   if (--active_ == 0) changed_.notify_all();
+}
+
+void CallRegistry::StartDraining() {
+  const std::lock_guard lock(mutex_);
+  draining_since_ = std::chrono::steady_clock::now();
 }
 
 void CallRegistry::Add(StreamCall* stream) {
@@ -40,8 +49,14 @@ void CallRegistry::Remove(StreamCall* stream) {
 }
 
 bool CallRegistry::WaitUntilIdle(std::chrono::steady_clock::time_point deadline) {
+  constexpr std::chrono::milliseconds kArrival{500};
   std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [this] { return active_ == 0; });
+  if (!changed_.wait_until(lock, deadline, [this] { return active_ == 0; })) return false;
+  if (draining_since_) {
+    changed_.wait_until(lock, std::min(deadline, *draining_since_ + kArrival),
+                        [] { return false; });
+  }
+  return true;
 }
 
 void CallRegistry::ForEachStream(const std::function<void(StreamCall&)>& action) {

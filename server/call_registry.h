@@ -1,9 +1,11 @@
 // The calls that run now: what a drain waits for, and the streams that the watchdog looks after.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_set>
 
@@ -21,12 +23,17 @@ class CallRegistry {
   explicit CallRegistry(uint64_t min_stream_rate);
   ~CallRegistry();
 
-  void Enter();
-  void Leave();
+  // A call begins; whether a drain waits for it, which Leave() must be told.
+  bool Enter();
+  void Leave(bool counted);
   void Add(StreamCall* stream);
   void Remove(StreamCall* stream);
 
-  // Waits until no call runs; false when `deadline` came first.
+  // From now on calls are refused, and no drain waits for those that begin.
+  void StartDraining();
+  // Waits until the calls that began before have ended; false when `deadline` came first. Takes
+  // half a second from StartDraining() at least: a call whose message is still on its way, which
+  // gRPC does not show us yet, can arrive and be refused, where gRPC's shutdown would cancel it.
   bool WaitUntilIdle(std::chrono::steady_clock::time_point deadline);
   // Ends every stream that still runs.
   void FinishStreams(const Refusal& refusal);
@@ -42,6 +49,7 @@ class CallRegistry {
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t active_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> draining_since_;
   std::unordered_set<StreamCall*> streams_;
   bool stopping_ = false;
   std::thread watchdog_;

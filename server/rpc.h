@@ -23,11 +23,11 @@ struct Rooms {
 // Counts a call from its start to its status.
 class RpcRecord {
  public:
-  RpcRecord(MethodMetrics& metrics, CallRegistry& calls) : metrics_(metrics), calls_(calls) {
-    calls_.Enter();
+  RpcRecord(MethodMetrics& metrics, CallRegistry& calls)
+      : metrics_(metrics), calls_(calls), counted_(calls.Enter()) {
     metrics_.Started();
   }
-  ~RpcRecord() { calls_.Leave(); }
+  ~RpcRecord() { calls_.Leave(counted_); }
   RpcRecord(const RpcRecord&) = delete;
   RpcRecord& operator=(const RpcRecord&) = delete;
 
@@ -40,6 +40,7 @@ class RpcRecord {
  private:
   MethodMetrics& metrics_;
   CallRegistry& calls_;
+  const bool counted_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -136,6 +136,7 @@ void Drain(const Options& options, grpc::Server& server, Admission& admission,
            CallRegistry& calls) {
   spdlog::info("event=draining seconds={}", options.drain_seconds);
   admission.StartDraining();
+  calls.StartDraining();
   server.GetHealthCheckService()->SetServingStatus(kServiceName, false);
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(options.drain_seconds);
@@ -213,6 +214,7 @@ int RunServer(const Options& options) {
     // The calls on that device fail by themselves; there is nothing to wait for.
     LogError("device_lost", "a device is lost; exiting for a restart");
     admission.StartDraining();
+    calls.StartDraining();
     listener.server->GetHealthCheckService()->SetServingStatus(kServiceName, false);
     calls.WaitUntilIdle(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     listener.server->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
