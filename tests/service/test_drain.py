@@ -6,11 +6,12 @@ import threading
 import unittest
 
 import grpc
+import numpy as np
 
 import health_pb2
 import health_pb2_grpc
-from calls import (SERVICE, UNLIMITED, Refusal, array_request, header, number, numbers, pb,
-                   start_server)
+from calls import (ONE_ARRAY_STATISTICS, SERVICE, UNLIMITED, Refusal, array_request, header, number,
+                   numbers, pb, reduce_request, start_server)
 from reduction.v1 import reduction_pb2_grpc
 from server_process import eventually
 
@@ -138,6 +139,37 @@ class DrainTest(unittest.TestCase):
         for watch in (ready, alive):  # ended by the server, without another status
             with self.assertRaises(grpc.RpcError):
                 next(watch)
+
+    def test_unary_calls_finish_or_are_refused(self):
+        self.start("--drain=3600")
+        request = reduce_request(np.ones(1 << 20), "int8", ONE_ARRAY_STATISTICS)
+        calls = [self.stub.Reduce.future(request, timeout=60) for _ in range(20)]
+        calls[0].result()
+        self.server.terminate()
+        for call in calls:  # many of them still on their way
+            if error := call.exception():
+                self.assertDraining(Refusal(error))
+        self.assertEqual(self.server.wait(), 0)
+
+    def test_clients_that_go_on_calling_do_not_keep_it_from_ending(self):
+        self.start("--drain=3600")
+        ended = threading.Event()
+
+        def call_again_and_again():
+            with grpc.insecure_channel(self.server.listen[0], UNLIMITED) as channel:
+                stub = reduction_pb2_grpc.ReductionStub(channel)
+                while not ended.is_set():
+                    with contextlib.suppress(grpc.RpcError):
+                        stub.Sum(array_request([1], "int8"), timeout=60)
+        callers = [threading.Thread(target=call_again_and_again) for _ in range(16)]
+        for caller in callers:
+            caller.start()
+        eventually(lambda: self.server.metric("grpc_server_handled_total") > 100, "they call")
+        self.server.terminate()
+        self.assertEqual(self.server.wait(), 0)
+        ended.set()
+        for caller in callers:
+            caller.join()
 
     def test_other_signals(self):
         self.start()
