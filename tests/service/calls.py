@@ -110,8 +110,8 @@ class Refusal:
 
 
 class ServiceTest(unittest.TestCase):
-    """Has a server with `options` for all tests of the class. After each, it must be at rest; at the
-    end it must stop with status 0."""
+    """Has a server with `options` for all tests of the class. After each it must be at rest and
+    work; at the end it must stop with status 0."""
 
     options = ()
 

@@ -45,7 +45,7 @@ class ServerInfoTest(ServiceTest):
         self.assertRegex(info.instance_id, r"^[0-9a-f]{32}$")
         self.assertEqual((info.order_version, info.leaf_bytes), (1, 16384))
         self.assertEqual(list(info.element_types), list(ELEMENT_TYPES.values()))
-        self.assertEqual(list(info.statistics), [number for number in pb.Statistic.values() if number])
+        self.assertEqual(list(info.statistics), list(filter(None, pb.Statistic.values())))
         (device,) = info.devices
         self.assertEqual(device.device, "cpu")
         self.assertEqual(device.lanes, self.server.metric("reduction_lanes", device="cpu"))

@@ -1,7 +1,7 @@
 """A client that knows the address alone: it asks by reflection what there is, and calls it.
 
-Runs with current packages from the Python package index (requirements.txt), so that it is a test with
-a second, newer client too. Must not see generated modules.
+Runs with current packages from the Python package index (requirements.txt), so that it is a test
+with a second, newer client too. Must not see generated modules.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Clients that give up, die or talk nonsense leave nothing behind. (What every server must look like
-after each test is checked by ServiceTest.)"""
+"""Clients that give up, die or talk nonsense leave nothing behind. (ServiceTest checks after each
+test that the server is at rest and works.)"""
 
 import contextlib
 import pathlib
@@ -36,7 +36,7 @@ class RobustnessTest(ServiceTest):
                                   grpc_code=code)
 
     def half_a_stream(self, timeout=60):
-        """A call that has sent 100,000 bytes of a stream and sends nothing more, and what ends it."""
+        """A call that has sent 100,000 bytes of a stream and sends nothing more."""
         over = threading.Event()
 
         def messages():

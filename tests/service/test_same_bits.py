@@ -123,7 +123,7 @@ class SameBitsTest(ServiceTest):
         self.assertEqual(responses[1].execution[0].algorithm, pb.ALGORITHM_TWO_PASS)
 
     def split(self, dtype, data, rng):
-        """The partials of `data` in random leaf-aligned parts, by Reduce and ReduceStream in turn."""
+        """The partials of `data` in random leaf-aligned parts, by both methods in turn."""
         size = np.dtype("uint16" if dtype == "bfloat16" else dtype).itemsize
         leaves = len(data) // partials.LEAF_BYTES
         cuts = np.unique(rng.integers(0, leaves + 1, 6)) * partials.LEAF_BYTES

@@ -12,7 +12,6 @@ from calls import (ELEMENT_TYPES, ONE_ARRAY_STATISTICS, ServiceTest, array_reque
 # Tiny, one row of float32 and its neighbours, a leaf, what a thread reduces at once, several
 # staging slots.
 LENGTHS = (1, 127, 128, 129, 4097, 40_001, 300_007)
-SUM_STATISTICS = (pb.STATISTIC_SUM, pb.STATISTIC_DOT)
 
 
 def is_floating(dtype):
@@ -20,7 +19,7 @@ def is_floating(dtype):
 
 
 def random_values(dtype, length, rng):
-    """Values that `dtype` holds exactly: floats with many exponents, integers of the whole range."""
+    """Values that `dtype` holds: floats with many exponents, integers of the whole range."""
     if not is_floating(dtype):
         limits = np.iinfo(dtype)
         return rng.integers(limits.min, limits.max, length, dtype, endpoint=True)
