@@ -1,6 +1,7 @@
 """A reduction-server process for tests. Needs the standard library alone."""
 
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -64,6 +65,10 @@ class ServerProcess:
 
     def running(self):
         return self._process.poll() is None
+
+    def peak_resident_bytes(self):
+        status = pathlib.Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
 
     def send_signal(self, number):
         self._process.send_signal(number)

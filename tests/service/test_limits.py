@@ -166,5 +166,46 @@ class MemoryTest(OverwhelmedTest):
         self.assertGreater(self.server.metric("reduction_rejected_total", reason="memory"), 0)
 
 
+@unittest.skipIf(os.environ["REDUCTION_SANITIZE"], "sanitizers take memory of their own")
+class ResidentMemoryTest(ServiceTest):
+    """Whatever clients send, the process does not grow by more than --memory-limit."""
+    options = ("--memory-limit=256MiB", "--max-message=1MiB")
+
+    def setUp(self):
+        self.peak_before = self.server.peak_resident_bytes()
+
+    def tearDown(self):
+        super().tearDown()
+        growth = self.server.peak_resident_bytes() - self.peak_before
+        self.assertLess(growth, 256 << 20)
+
+    def test_enormous_messages(self):
+        message = wire.bytes_field(100, bytes(600 << 20))
+        for method in ("Sum", "Reduce"):
+            refusal = self.refusal(wire.raw_unary(self.channel, method), message)
+            self.assertEqual(refusal.code, EXHAUSTED, refusal.text)
+
+    def test_large_messages_over_many_connections(self):
+        message = wire.bytes_field(100, bytes(60 << 20))
+        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
+        with contextlib.ExitStack() as stack:
+            channels = [stack.enter_context(grpc.insecure_channel(self.server.listen[0], arguments))
+                        for _ in range(12)]
+            calls = [wire.raw_unary(channel, "Sum").future(message, timeout=60)
+                     for channel in channels]
+            for call in calls:
+                self.assertEqual(call.exception().code(), EXHAUSTED)
+
+    def test_long_streams(self):
+        def messages():
+            data = bytes(1 << 20)
+            for turn in range(200):
+                head = header("float16", ONE_ARRAY_STATISTICS) if turn == 0 else None
+                yield pb.ReduceStreamRequest(header=head, offset=turn << 20, x=data)
+        calls = [self.stub.ReduceStream.future(messages(), timeout=60) for _ in range(2)]
+        for call in calls:
+            self.assertEqual(call.result().count, 100 << 20)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
