@@ -81,9 +81,12 @@ void StreamCall::OnReadDone(bool ok) {
     if (!refusal) {
       ScheduleLocked();
       ReadLocked();
+      return;
     }
+    // Before a lane that runs the call can read on and, at the end of the stream, respond.
+    ClaimEndLocked();
   }
-  if (refusal) FinishWith(*refusal);
+  End(ToStatus(*refusal), {});
 }
 
 std::optional<Refusal> StreamCall::Receive() {
@@ -249,13 +252,21 @@ void StreamCall::FinishWith(const Refusal& refusal) { FinishOnce(ToStatus(refusa
 void StreamCall::FinishOnce(grpc::Status status, const grpc::ByteBuffer& response) {
   {
     const std::lock_guard lock(mutex_);
-    if (finished_) return;
-    finished_ = true;
-    waiting_x_.Clear();
-    waiting_y_.Clear();
+    if (!ClaimEndLocked()) return;
   }
-  // gRPC keeps response_ until Finish(), which only the first caller reaches. Not under the lock:
-  // gRPC may call back at once.
+  End(std::move(status), response);
+}
+
+bool StreamCall::ClaimEndLocked() {
+  if (finished_) return false;
+  finished_ = true;
+  waiting_x_.Clear();
+  waiting_y_.Clear();
+  return true;
+}
+
+void StreamCall::End(grpc::Status status, const grpc::ByteBuffer& response) {
+  // gRPC keeps response_ until Finish(). Not under the lock: gRPC may call back at once.
   *response_ = response;
   Finish(record_.Ended(std::move(status)));
 }

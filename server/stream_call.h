@@ -56,6 +56,10 @@ class StreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>, publi
   void ScheduleLocked();
   // With the lock held: reads on unless too much waits.
   void ReadLocked();
+  // With the lock held: true for the one caller that may end the call.
+  bool ClaimEndLocked();
+  // For that caller, without the lock.
+  void End(grpc::Status status, const grpc::ByteBuffer& response);
   // Ends the call, unless it has ended.
   void FinishOnce(grpc::Status status, const grpc::ByteBuffer& response = {});
   void Respond();
