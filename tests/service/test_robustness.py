@@ -109,6 +109,18 @@ class RobustnessTest(ServiceTest):
             self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(wrong)), "OFFSET_GAP",
                                "offset")
 
+    def test_streams_that_go_wrong_at_their_end_while_a_lane_is_busy(self):
+        data = bytes(40_000)
+        for _ in range(200):
+            one_more = header("int8", SUM, element_count=20 * len(data) + 1)
+            messages = [pb.ReduceStreamRequest(header=one_more)]
+            messages += [pb.ReduceStreamRequest(offset=i * len(data), x=data) for i in range(20)]
+            self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(messages)),
+                               "COUNT_NOT_KEPT", "header.element_count")
+            messages.append(pb.ReduceStreamRequest(offset=1))
+            self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(messages)), "OFFSET_GAP",
+                               "offset")
+
     def test_unary_calls_with_no_message_or_two(self):
         for messages in ([], [b"", b""]):
             call = self.channel.stream_unary("/reduction.v1.Reduction/Sum")
