@@ -21,7 +21,8 @@ done
 cp "${required[@]/#/$programs/}" "$bundle/bin/"
 find "$programs" -maxdepth 1 -type f -name '*[-_]bench' -exec cp -u -t "$bundle/bin" {} +
 cp tests/data/ecg.npy tests/data/co2.npy "$bundle/data/"
-cp deploy/gpu-session.sh deploy/server_functions.sh deploy/session_against_numpy.py "$bundle/"
+cp deploy/gpu-session.sh deploy/server_functions.sh deploy/session_against_numpy.py \
+  tests/bench/transport_bench.sh "$bundle/"
 
 # The loader and glibc's own libraries must be those of the machine, as must the driver's libcuda.
 glibc='^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|nsl|cuda))\.so\.'

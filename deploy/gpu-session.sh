@@ -15,6 +15,7 @@ exec </dev/null
 bundle=$(cd "$(dirname "$0")" && pwd)
 [ -d "$bundle/bin" ] || bundle=$bundle/../build/gpu-bundle
 bin=$bundle/bin
+transport=$bundle/transport_bench.sh
 out=${OUT:-.}
 mkdir -p "$out"
 . "$bundle/server_functions.sh" || exit 2
@@ -32,41 +33,6 @@ end_server() {
   server=''
   [ "$status" -eq 0 ] || echo "the server ended with status $status"
   return "$status"
-}
-
-# A folder with room for $1 GiB, in memory where possible.
-roomy_folder() {
-  local folder
-  for folder in /dev/shm "${TMPDIR:-/tmp}"; do
-    if [ "$(df --output=avail -B1G "$folder" | tail -n 1)" -gt "$1" ]; then
-      echo "$folder"
-      return
-    fi
-  done
-  echo "no folder has room for $1 GiB" >&2
-  return 1
-}
-
-# Writes $1 GiB of float32 to standard output: 0, 1, … 1023, again and again, so that every sum is
-# exact; block_sum is that of one MiB.
-block_sum=134086656
-produce() {
-  python3 -c '
-import sys
-import numpy as np
-block = np.tile(np.arange(1024, dtype="<f4"), 1024 * 16).tobytes()
-for _ in range(int(sys.argv[1]) * (1 << 30) // len(block)):
-    sys.stdout.buffer.write(block)' "$1"
-}
-
-# Fails unless the JSON line $1 has the sum of $2 GiB from produce.
-check_sum() {
-  python3 -c '
-import json, sys
-answer, want = json.loads(sys.argv[1]), float(sys.argv[2])
-assert answer["value"] == want, (answer["value"], want)
-print("%.2f GB/s on %s" % (answer["bytes_per_second"] / 1e9, answer["device"]))
-' "$1" "$(($2 * 1024 * block_sum))"
 }
 
 section_session() {
@@ -102,7 +68,7 @@ section_sanitize() {
   fi
   for tool in memcheck racecheck; do
     local log=$out/$tool.log
-    if REDUCTION_TEST_MAX_ELEMENTS=1048576 compute-sanitizer --tool "$tool" --error-exitcode 86 \
+    if REDUCTION_TEST_MAX_ELEMENTS=1048576 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 86 \
          "$bin/reduction_gpu_tests" --gtest_brief=1 >"$log" 2>&1; then
       grep 'SUMMARY' "$log"
       ran "$log" || status=1
@@ -122,45 +88,9 @@ section_bench() {
   "$bin/reduction-kernel-bench"
 }
 
-section_file4() {
-  local gib=${FILE_GIB:-8} folder line status=0
-  folder=$(roomy_folder "$gib") || return 1
-  local file=$folder/reduction-$$.f32
-  if produce "$gib" >"$file" && gpu_server; then
-    for _ in 1 2 3; do
-      line=$("$bin/reduction" --target="$listen" --json --connections=4 --dtype=float32 \
-               sum "$file") || { status=1; break; }
-      echo "$line"
-      check_sum "$line" "$gib" || status=1
-    done
-    end_server || status=1
-  else
-    status=1
-  fi
-  rm -f "$file"
-  return "$status"
-}
-
-# Resident memory of the server in KiB: VmRSS now, VmHWM at its highest.
-server_kib() { awk -v key="$1:" '$1 == key {print $2}' "/proc/$server/status"; }
-
-section_stream16() {
-  local gib=${STREAM_GIB:-16} limit=$((2 << 30)) before highest line status=0
-  gpu_server --memory-limit="$limit" || return 1
-  echo 5 >"/proc/$server/clear_refs"  # the highest counts from here
-  before=$(server_kib VmRSS)
-  line=$(produce "$gib" | "$bin/reduction" --target="$listen" --json --connections=1 \
-           --dtype=float32 sum -) || status=1
-  highest=$(server_kib VmHWM)
-  echo "$line"
-  check_sum "$line" "$gib" || status=1
-  echo "server memory, MiB: $((before / 1024)) before, $((highest / 1024)) at the highest," \
-       "$(($(server_kib VmRSS) / 1024)) after; growth $(((highest - before) / 1024)) of at most" \
-       "$((limit >> 20)) allowed by --memory-limit"
-  [ "$((highest - before))" -lt "$((limit / 1024))" ] || status=1
-  end_server || status=1
-  return "$status"
-}
+# The transport benchmarks, with a server on the GPU.
+section_file4() { DEVICE=cuda PROGRAMS=$bin OUT=$out bash "$transport" file4; }
+section_stream16() { DEVICE=cuda PROGRAMS=$bin OUT=$out bash "$transport" stream16; }
 
 # In a subshell: a server that the section left is killed with it.
 run_section() {

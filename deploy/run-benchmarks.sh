@@ -16,3 +16,8 @@ for benchmark in "${benchmarks[@]}"; do
   echo "==> $benchmark"
   "$benchmark"
 done
+
+echo "==> transport (FILE_GIB and STREAM_GIB choose the sizes)"
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+OUT=$log bash tests/bench/transport_bench.sh
