@@ -2,7 +2,7 @@
 # Proves that a bare Debian 12 machine needs nothing but git, make and ca-certificates: debootstraps a
 # root, clones HEAD there and runs `make run` and `make test` in it with standard input closed. Needs
 # root and debootstrap. The package mirror, proxies, certificates and Python index are this machine's.
-# MIRROR=URL names another Debian mirror, KEEP=1 keeps the root afterwards. About 6 GB in $TMPDIR.
+# MIRROR=URL names another Debian mirror, KEEP=1 keeps the root afterwards. About 2 GB in $TMPDIR.
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
