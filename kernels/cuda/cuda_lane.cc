@@ -10,9 +10,7 @@ namespace {
 constexpr int64_t kSpinNs = 50'000;
 
 uint32_t UnitsOf(const Task& task, size_t element_size, uint32_t run_level) {
-  const uint64_t leaves = LeafCount(task.count * element_size);
-  const uint64_t run = uint64_t{1} << run_level;
-  return static_cast<uint32_t>(std::max<uint64_t>(1, (leaves + run - 1) / run));
+  return static_cast<uint32_t>(UnitCount(LeafCount(task.count * element_size), run_level));
 }
 
 // Units small enough that a block can fold any task's and the workspace holds all.

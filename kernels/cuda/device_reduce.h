@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/mapped_buffer.h"
 #include "kernels/fixed_order.h"
 
 namespace reduction::kernels::cuda {
@@ -21,22 +20,23 @@ class DeviceReducer {
   // plan; else y is ignored) in memory of the device. x and y are aligned to the element; the
   // 16-byte blocks that hold their first and last elements must be readable. The elements are the
   // first of an array, or a run that starts on a leaf and whose first element has index
-  // `first_index` in the array. No result depends on `shape`; null takes the tuned one. At most
-  // 2^40 bytes. The reducer's last reduction must be done.
+  // `first_index` in the array. At most 2^40 bytes. No result depends on `shape` and `variant` (of
+  // the leaf pass); null takes the tuned ones. All reductions go to one stream.
   void Enqueue(const Plan& plan, const std::byte* x, const std::byte* y, uint64_t count,
-               uint64_t first_index, CudaStreamView stream, const LaunchShape* shape = nullptr);
+               uint64_t first_index, CudaStreamView stream, const LaunchShape* shape = nullptr,
+               const LeafKernel* variant = nullptr);
 
   // What the last Enqueue() ran.
   Algorithm algorithm() const { return algorithm_; }
   // The state, once the stream has been synchronised.
-  State Result() const { return result_.view()[0]; }
+  State Result() const;
 
  private:
-  static constexpr uint32_t kMaxUnits = 1u << 16;
+  static constexpr uint32_t kMaxUnits = 1u << 18;
 
   DeviceTraits traits_;
   Workspace workspace_;
-  MappedBuffer<State> result_;
+  DeviceBuffer result_;
   Algorithm algorithm_ = Algorithm::kTwoPass;
 };
 

@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuda_stream.h"
 #include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/pass_args.h"
+#include "kernels/cuda/pass_kernels.h"
 #include "kernels/cuda/tuning.h"
 #include "kernels/statistics.h"
 
@@ -42,12 +43,20 @@ class Workspace {
   DeviceBuffer ticket_;
 };
 
+// How many units of 2^run_level leaves an array has; at least 1.
+constexpr uint64_t UnitCount(uint64_t leaves, uint32_t run_level) {
+  const uint64_t run = uint64_t{1} << run_level;
+  return leaves == 0 ? 1 : (leaves + run - 1) / run;
+}
+
 // A launch shape that `args` and the workspace's limit allow, as close to `shape` as can be.
 LaunchShape ClampShape(LaunchShape shape, uint64_t leaves, uint32_t max_units);
 
 // Launches the passes of `plan` over the units that `args` tell; args.finish says how they end.
-// `fold`: a task has more than one unit. Throws CudaError when a launch is refused.
+// `fold`: a task has more than one unit. `variant`: a leaf pass to take instead of the tuned one.
+// Throws CudaError when a launch is refused.
 void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool realign, bool fold,
-                  const LaunchShape& shape, const PassArgs& args, CudaStreamView stream);
+                  const LaunchShape& shape, const PassArgs& args, CudaStreamView stream,
+                  const LeafKernel* variant = nullptr);
 
 }  // namespace reduction::kernels::cuda

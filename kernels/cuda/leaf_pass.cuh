@@ -3,32 +3,18 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/atomic_cell.cuh"
 #include "kernels/cuda/leaf_run.cuh"
-#include "kernels/cuda/nodes.cuh"
 #include "kernels/cuda/pass_kernels.h"
+#include "kernels/cuda/tuning.h"
+#include "kernels/cuda/unit_end.cuh"
 
 namespace reduction::kernels::cuda {
 
-// The index of the task that `unit` belongs to.
-__device__ inline uint32_t FindTask(const PassArgs& args, uint32_t unit) {
-  uint32_t low = 0;
-  uint32_t high = args.task_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (args.tasks[middle].first_unit <= unit) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // The state of one unit of a task; all threads of the warp call.
-template <class T, Components kComponents, bool kIgnoreNan, bool kRealign>
+template <class T, Components kComponents, bool kIgnoreNan, bool kRealign, uint32_t kRows,
+          uint32_t kStages>
 __device__ inline State ReduceUnit(const LeafTask& task, uint32_t unit, uint32_t run_level,
-                                   WarpNodes* nodes) {
+                                   const WarpMemory& memory) {
   constexpr uint64_t kLeafLanes = kLeafBytes / sizeof(T);
   const uint64_t unit_lanes = kLeafLanes << run_level;
   const uint64_t first = (unit - task.first_unit) * unit_lanes;
@@ -36,89 +22,82 @@ __device__ inline State ReduceUnit(const LeafTask& task, uint32_t unit, uint32_t
   const T* const x = reinterpret_cast<const T*>(task.x) + first;
   const T* y = nullptr;
   if constexpr (kComponents == kDotComponent) y = reinterpret_cast<const T*>(task.y) + first;
-  return ReduceRun<T, kComponents, kIgnoreNan, kRealign>(x, y, count, task.first_index + first,
-                                                         nodes);
+  return ReduceRun<T, kComponents, kIgnoreNan, kRealign, kRows, kStages>(
+      x, y, count, task.first_index + first, memory);
+}
+
+// The shared memory that a warp of LeafPass needs.
+template <class T, Components kComponents, bool kRealign, uint32_t kRows, uint32_t kStages>
+constexpr LeafKernel LeafKernelOf(const void* address) {
+  constexpr Components kOrdered = kOrderedComponents<T, kComponents>;
+  using Ring = RowRing<T, kComponents, kRealign, kRows, kStages>;
+  return {address, Ring::kVectors * uint32_t{sizeof(Vector)},
+          kOrdered == 0 ? 0 : StateWords(kIsFloating<T>, kOrdered) * uint32_t{sizeof(uint64_t)}};
 }
 
 // One-dimensional grid and blocks of whole warps, at most kMaxBlockWarps, of any number: the
-// result is the same. Where args.finish is kTicket, units fit FoldNodes() of one block.
-template <class T, Components kComponents, bool kIgnoreNan, bool kRealign>
-__global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, MinBlocks(kComponents, sizeof(T)))
+// result is the same. Dynamic shared memory: LeafKernel::WarpBytes() a warp. Where args.finish is
+// kTicket, units fit FoldNodes() of one block.
+template <class T, Components kComponents, bool kIgnoreNan, bool kRealign, uint32_t kRows,
+          uint32_t kStages, uint32_t kMinBlocks>
+__global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, kMinBlocks)
     LeafPass(const __grid_constant__ PassArgs args) {
   constexpr bool kFloating = kIsFloating<T>;
-  constexpr Components kAtomic = AtomicPart(kComponents);
+  constexpr LeafKernel kMemory = LeafKernelOf<T, kComponents, kRealign, kRows, kStages>(nullptr);
+  extern __shared__ Vector warp_memory[];
   __shared__ BlockStates shared;
-  __shared__ WarpNodes nodes[kMaxBlockWarps];
   const uint32_t block_warps = blockDim.x / kWarpThreads;
-  const bool writer = WarpLane() == 0;
+  WarpMemory memory;
+  memory.ring = warp_memory +
+                threadIdx.x / kWarpThreads * (kMemory.WarpBytes(args.run_level) / sizeof(Vector));
+  memory.nodes = reinterpret_cast<uint64_t*>(memory.ring + kMemory.ring_bytes / sizeof(Vector));
+  memory.levels = args.run_level + 1;
   State block_share;
   for (uint32_t unit = blockIdx.x * block_warps + threadIdx.x / kWarpThreads;
        unit < args.unit_count; unit += gridDim.x * block_warps) {
     const uint32_t index = FindTask(args, unit);
     const LeafTask& task = args.tasks == nullptr ? args.single : args.tasks[index];
-    const State state = ReduceUnit<T, kComponents, kIgnoreNan, kRealign>(
-        task, unit, args.run_level, &nodes[threadIdx.x / kWarpThreads]);
-    if (args.finish == Finish::kAtomic && args.tasks == nullptr) {
-      block_share = Combine<kFloating, kAtomic>(block_share, state);
-    } else if (writer && task.units == 1) {
-      CopyFields<kFloating, kComponents>(state, args.results + index);
-    } else if (writer && args.finish == Finish::kAtomic) {
-      AddToCell<kFloating, kAtomic, kIgnoreNan>(state, args.cells + index);
-    } else if (writer) {
-      StoreNode<kFloating, kComponents>(state, args.nodes, args.unit_count, unit);
-    }
+    const State state = ReduceUnit<T, kComponents, kIgnoreNan, kRealign, kRows, kStages>(
+        task, unit, args.run_level, memory);
+    EndUnit<kFloating, kComponents, kIgnoreNan>(args, index, unit, state, &block_share);
   }
-  if (args.finish == Finish::kAtomic) {
-    if (args.tasks == nullptr) {
-      block_share = BlockTree<kFloating, kAtomic>(block_share, block_warps, &shared);
-      if (threadIdx.x == 0) AddToCell<kFloating, kAtomic, kIgnoreNan>(block_share, args.cells);
-    }
-    if (!IsLastBlock(args.ticket)) return;
-    for (uint32_t i = threadIdx.x; i < args.task_count; i += blockDim.x) {
-      const LeafTask& task = args.tasks == nullptr ? args.single : args.tasks[i];
-      if (args.tasks != nullptr && task.units == 1) continue;
-      const State state = TakeFromCell<kIgnoreNan>(args.cells + i, task.count);
-      CopyFields<kFloating, kAtomic>(state, args.results + i);
-    }
-    if (threadIdx.x == 0) *args.ticket = 0;
-  } else if (args.finish == Finish::kTicket) {
-    if (args.unit_count == 1 || !IsLastBlock(args.ticket)) return;
-    const State state =
-        FoldNodes<kFloating, kComponents>(args.nodes, args.unit_count, 0, args.unit_count, &shared);
-    if (threadIdx.x == 0) {
-      CopyFields<kFloating, kComponents>(state, args.results);
-      *args.ticket = 0;
-    }
-  } else {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-  }
+  EndLaunch<kFloating, kComponents, kIgnoreNan>(args, block_share, &shared);
+}
+
+template <class T, Components kComponents, bool kIgnoreNan, bool kRealign>
+LeafKernel TunedLeafPass() {
+  constexpr LoopShape kLoop = TunedLoop(kComponents, sizeof(T));
+  constexpr LeafKernel kMemory =
+      LeafKernelOf<T, kComponents, kRealign, kLoop.rows, kLoop.stages>(nullptr);
+  // What a block may have without asking for more.
+  static_assert(kMaxBlockWarps * kMemory.WarpBytes(kMaxRunLevel) + sizeof(BlockStates) + 16 <=
+                48 << 10);
+  return LeafKernelOf<T, kComponents, kRealign, kLoop.rows,
+                      kLoop.stages>(reinterpret_cast<const void*>(
+      &LeafPass<T, kComponents, kIgnoreNan, kRealign, kLoop.rows, kLoop.stages, kLoop.min_blocks>));
 }
 
 template <class T, bool kIgnoreNan>
-const void* LeafPassFor(Components set, bool realign) {
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+LeafKernel LeafPassFor(Components set, bool realign) {
   switch (set) {
     case kSumSet:
-      return address(&LeafPass<T, kSumSet, kIgnoreNan, false>);
+      return TunedLeafPass<T, kSumSet, kIgnoreNan, false>();
     case kExtremaSet:
-      return address(&LeafPass<T, kExtremaSet, kIgnoreNan, false>);
+      return TunedLeafPass<T, kExtremaSet, kIgnoreNan, false>();
     case kMomentsSet:
-      return address(&LeafPass<T, kMomentsSet, kIgnoreNan, false>);
+      return TunedLeafPass<T, kMomentsSet, kIgnoreNan, false>();
     case kSevenSet:
-      return address(&LeafPass<T, kSevenSet, kIgnoreNan, false>);
+      return TunedLeafPass<T, kSevenSet, kIgnoreNan, false>();
     case kDotSet:
-      break;
+      if (realign) return TunedLeafPass<T, kDotSet, kIgnoreNan, true>();
+      return TunedLeafPass<T, kDotSet, kIgnoreNan, false>();
     default:
-      return address(&LeafPass<T, kAllSet, kIgnoreNan, false>);
+      return TunedLeafPass<T, kAllSet, kIgnoreNan, false>();
   }
-  if (realign) return address(&LeafPass<T, kDotSet, kIgnoreNan, true>);
-  return address(&LeafPass<T, kDotSet, kIgnoreNan, false>);
 }
 
 template <class T>
-const void* LeafPassOf(Components set, NanPolicy nan_policy, bool realign) {
+LeafKernel LeafPassOf(Components set, NanPolicy nan_policy, bool realign) {
   if constexpr (kIsFloating<T>) {
     if (nan_policy == NanPolicy::kIgnore) return LeafPassFor<T, true>(set, realign);
   }

@@ -1,4 +1,6 @@
 #include "kernels/cuda/leaf_pass.cuh"
 
-template const void* reduction::kernels::cuda::LeafPassOf<reduction::kernels::Float16>(
-    reduction::kernels::Components, reduction::kernels::NanPolicy, bool);
+template reduction::kernels::cuda::LeafKernel
+reduction::kernels::cuda::LeafPassOf<reduction::kernels::Float16>(reduction::kernels::Components,
+                                                                  reduction::kernels::NanPolicy,
+                                                                  bool);

@@ -1,5 +1,4 @@
 #include "kernels/cuda/leaf_pass.cuh"
 
-template const void* reduction::kernels::cuda::LeafPassOf<int32_t>(reduction::kernels::Components,
-                                                                   reduction::kernels::NanPolicy,
-                                                                   bool);
+template reduction::kernels::cuda::LeafKernel reduction::kernels::cuda::LeafPassOf<int32_t>(
+    reduction::kernels::Components, reduction::kernels::NanPolicy, bool);

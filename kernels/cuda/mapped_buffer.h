@@ -44,7 +44,7 @@ class MappedBuffer {
     return *this;
   }
 
-  std::span<const T> view() const { return {data_, size_}; }
+  std::span<T> view() const { return {data_, size_}; }
   T* device_data() const { return device_data_; }
 
  private:

@@ -85,11 +85,18 @@ __device__ inline State FoldNodes(const uint64_t* nodes, uint64_t stride, uint32
 // they wrote before is then visible to the last block. The last block must set *ticket to 0.
 __device__ inline bool IsLastBlock(uint32_t* ticket) {
   __shared__ bool is_last;
-  __threadfence();  // release, before the ticket
   __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  if (threadIdx.x == 0) {
+    // Releases what the block's threads wrote before the barrier, and acquires for those after the
+    // next one what other blocks have released.
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(before)
+                 : "l"(__cvta_generic_to_global(ticket))
+                 : "memory");
+    is_last = before == gridDim.x - 1;
+  }
   __syncthreads();
-  if (is_last) __threadfence();  // acquire, after it
   return is_last;
 }
 

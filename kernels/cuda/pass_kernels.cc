@@ -2,7 +2,7 @@
 
 namespace reduction::kernels::cuda {
 
-const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool realign) {
+LeafKernel LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool realign) {
   return DispatchElementType(type, [=](auto tag) {
     return LeafPassOf<typename decltype(tag)::type>(set, nan_policy, realign);
   });

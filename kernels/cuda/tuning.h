@@ -14,7 +14,8 @@ struct LaunchShape {
   uint32_t block_warps = kMaxBlockWarps;   // 1 to kMaxBlockWarps
   uint32_t run_level = 0;                  // a unit is 2^run_level leaves, at most kMaxRunLevel
   uint32_t blocks_per_multiprocessor = 0;  // of a grid that strides; 0: a warp a unit
-  bool ticket = false;  // the last block folds; only where its threads can take all nodes
+  bool ticket = false;        // the last block folds; only where its threads can take all nodes
+  bool block_a_leaf = false;  // BlockLeafPassKernel, where it serves
 };
 
 struct TunedShape {
@@ -23,18 +24,17 @@ struct TunedShape {
 };
 
 inline constexpr TunedShape kTwoPassShapes[] = {
-    {1, {1, 0, 0, true}},      {64, {4, 0, 8, true}},      {512, {4, 0, 8, false}},
-    {2048, {8, 0, 8, false}},  {4096, {8, 1, 8, false}},   {8192, {8, 1, 2, false}},
-    {65536, {1, 1, 0, false}}, {131072, {1, 2, 0, false}}, {UINT64_MAX, {1, 3, 0, false}},
+    {512, {4, 0, 0, true, true}}, {2048, {4, 0, 0}},   {8192, {4, 1, 0}},
+    {65536, {1, 0, 0}},           {131072, {1, 0, 0}}, {UINT64_MAX, {1, 1, 0}},
 };
 inline constexpr TunedShape kAtomicShapes[] = {
-    {1, {1, 0, 0, false}},     {2048, {8, 0, 4, false}},   {4096, {8, 1, 8, false}},
-    {65536, {8, 1, 3, false}}, {131072, {8, 2, 3, false}}, {UINT64_MAX, {8, 3, 3, false}},
+    {512, {4, 0, 0, false, true}}, {2048, {8, 0, 4}},       {4096, {8, 1, 8}}, {65536, {8, 1, 3}},
+    {131072, {8, 2, 3}},           {UINT64_MAX, {8, 3, 3}},
 };
 // Launches of tasks that wait in a staging slot, by the leaves of all of them.
 inline constexpr TunedShape kBatchShapes[] = {
-    {512, {4, 0, 0, false}},
-    {UINT64_MAX, {8, 1, 0, false}},
+    {512, {4, 0, 0}},
+    {UINT64_MAX, {8, 1, 0}},
 };
 
 template <size_t kCount>
@@ -45,18 +45,17 @@ constexpr LaunchShape ShapeFor(const TunedShape (&shapes)[kCount], uint64_t leav
   return shapes[kCount - 1].shape;
 }
 
-// How many rows a warp loads at a time, with as many more on their way: a power of two.
-constexpr uint32_t RowsInFlight(Components components, size_t element_bytes, bool realign) {
-  if (components == kDotSet) return realign ? 1 : 2;
-  if (components == kAllSet) return element_bytes <= 2 ? 1 : 2;
-  return 4;
-}
+// How the loop over rows is compiled.
+struct LoopShape {
+  uint32_t rows;        // of a batch: a power of two
+  uint32_t stages;      // batches in a warp's ring: at least 3
+  uint32_t min_blocks;  // of kMaxBlockWarps warps that fit a multiprocessor: bounds the registers
+};
 
-// Blocks of kMaxBlockWarps warps that a multiprocessor should hold: bounds the registers.
-constexpr uint32_t MinBlocks(Components components, size_t element_bytes) {
-  if (components == kAllSet) return element_bytes <= 2 ? 1 : 2;
-  if (components == kSevenSet || components == kMomentsSet || element_bytes <= 2) return 2;
-  return 3;
+constexpr LoopShape TunedLoop(Components components, size_t element_bytes) {
+  if (components == kAllSet) return {1, 8, element_bytes <= 2 ? 1u : 2u};
+  if (components == kDotSet) return {1, 5, 3};
+  return {2, 5, components == kSevenSet || components == kMomentsSet ? 2u : 3u};
 }
 
 }  // namespace reduction::kernels::cuda

@@ -63,7 +63,8 @@ __device__ inline Vector Blend(const Vector& a, const Vector& b, const Vector& m
   return r;
 }
 
-// Bytes `offset` to `offset` + 15 of low followed by high. offset < 16.
+// Bytes `offset` to `offset` + 15 of low followed by high. offset < 16, a multiple of kStep.
+template <size_t kStep>
 __device__ inline Vector Realign(const Vector& low, const Vector& high, uint32_t offset) {
   uint32_t w[8] = {low.word[0],  low.word[1],  low.word[2],  low.word[3],
                    high.word[0], high.word[1], high.word[2], high.word[3]};
@@ -71,13 +72,15 @@ __device__ inline Vector Realign(const Vector& low, const Vector& high, uint32_t
 #pragma unroll
     for (uint32_t i = 0; i < 6; ++i) w[i] = w[i + 2];
   }
-  if ((offset & 4) != 0) {
+  if (kStep <= 4 && (offset & 4) != 0) {
 #pragma unroll
     for (uint32_t i = 0; i < 5; ++i) w[i] = w[i + 1];
   }
   Vector r;
 #pragma unroll
-  for (uint32_t i = 0; i < 4; ++i) r.word[i] = __funnelshift_r(w[i], w[i + 1], offset % 4 * 8);
+  for (uint32_t i = 0; i < 4; ++i) {
+    r.word[i] = kStep < 4 ? __funnelshift_r(w[i], w[i + 1], offset % 4 * 8) : w[i];
+  }
   return r;
 }
 

@@ -88,6 +88,16 @@ __device__ inline void VisitFields(S& state, F&& f) {
   if constexpr ((kComponents & kNonzeroComponent) != 0) f(state.nonzero_count);
 }
 
+// How many fields those are; each is a word of 64 bits.
+constexpr uint32_t StateWords(bool floating, Components components) {
+  const auto words = [components](Components part, uint32_t count) {
+    return (components & part) != 0 ? count : 0;
+  };
+  return 1 + words(kSumComponent | kDotComponent, floating ? 1 : 2) + words(kExtremaComponent, 2) +
+         words(kArgComponent, 2) + words(kSquaresComponent, 1) + words(kMomentsComponent, 3) +
+         words(kL1Component, 1) + words(kNanCountComponent, 1) + words(kNonzeroComponent, 1);
+}
+
 // Copies those fields, and no others: to shared memory, or to a result slot on the host.
 template <bool kFloating, Components kComponents>
 __device__ inline void CopyFields(State from, State* to) {

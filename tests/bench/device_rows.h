@@ -44,6 +44,9 @@ struct Reference {
 Reference ReferenceOf(kernels::ElementType type, uint64_t x, uint64_t y, uint64_t count,
                       CudaStreamView stream);
 
+// Waits until *opened, in mapped memory, is `turn` or more; a second at most.
+void EnqueueWait(const uint32_t* opened, uint32_t turn, CudaStreamView stream);
+
 // Reads `bytes` bytes at `from`, which is aligned to 16, and writes nothing: the ceiling.
 void EnqueueScan(const std::byte* from, size_t bytes, int multiprocessors, CudaStreamView stream);
 

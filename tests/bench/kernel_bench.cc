@@ -4,9 +4,12 @@
 // reads a slice that has not been read lately, so that it comes from memory and not from the
 // cache; rows take turns, and medians are compared.
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "tests/bench/kernel_rows.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/sweep.h"
 
 namespace reduction::bench {
 namespace {
@@ -44,7 +47,7 @@ class Table {
   bool json_;
 };
 
-int Repetitions(uint64_t bytes) { return bytes > (uint64_t{1} << 28) ? 21 : 101; }
+int Repetitions(uint64_t bytes) { return bytes > (uint64_t{1} << 28) ? 21 : 51; }
 
 void SizeRows(Bench& bench, Table& table) {
   bench.data().Become(ElementType::kFloat32);
@@ -55,7 +58,7 @@ void SizeRows(Bench& bench, Table& table) {
     Row read = bench.Ceiling(count);
     Row two_pass = bench.Ours("sum TWO_PASS", kernels::kSumComponent, Algorithm::kTwoPass, count);
     Row atomic = bench.Ours("sum ATOMIC", kernels::kSumComponent, Algorithm::kAtomic, count);
-    bench.Time({&cub, &read, &two_pass, &atomic}, count, Repetitions(count * 4));
+    bench.Time({&cub, &read, &two_pass, &atomic}, count, Repetitions(count * 4), BatchOf(count));
     const double cub_speed = cub.bytes / cub.Median() / 1e6;
     const double read_speed = read.bytes / read.Median() / 1e6;
     for (Row* row : {&cub, &read, &two_pass, &atomic}) {
@@ -94,55 +97,9 @@ void TypeRows(Bench& bench, Table& table) {
     }
     std::vector<Row*> all = {&read};
     for (Row& row : ours) all.push_back(&row);
-    bench.Time(all, total, 11);
+    bench.Time(all, total, 11, 1);
     const double read_speed = read.bytes / read.Median() / 1e6;
     for (Row* row : all) table.Add(*row, type, total, std::nan(""), read_speed);
-  }
-}
-
-// The best launch shapes of the float32 sum, by size.
-void Sweep(Bench& bench, bool atomic) {
-  bench.data().Become(ElementType::kFloat32);
-  for (int power = 10; power <= 30; ++power) {
-    const uint64_t count = uint64_t{1} << power;
-    if (count > bench.data().count()) break;
-    const uint64_t leaves = kernels::LeafCount(count * sizeof(float));
-    std::vector<LaunchShape> shapes;
-    for (const uint32_t warps : {1u, 2u, 4u, 8u}) {
-      for (uint32_t level = 0; level <= 7 && (leaves >> level) != 0; ++level) {
-        for (const uint32_t blocks : {0u, 2u, 3u, 4u, 8u}) {
-          for (const bool ticket : {false, true}) {
-            if (atomic && (ticket || blocks == 0)) continue;
-            LaunchShape shape{warps, level, blocks, ticket};
-            const LaunchShape possible = kernels::cuda::ClampShape(shape, leaves, 1u << 16);
-            if (possible.run_level == level && possible.ticket == ticket) shapes.push_back(shape);
-          }
-        }
-      }
-    }
-    Row cub = bench.Cub(count);
-    std::vector<Row> rows;
-    rows.reserve(shapes.size());
-    std::vector<Row*> all = {&cub};
-    for (const LaunchShape& shape : shapes) {
-      rows.push_back(bench.Ours("warps " + std::to_string(shape.block_warps) + " level " +
-                                    std::to_string(shape.run_level) + " blocks " +
-                                    std::to_string(shape.blocks_per_multiprocessor) +
-                                    (shape.ticket ? " ticket" : " fold"),
-                                kernels::kSumComponent,
-                                atomic ? Algorithm::kAtomic : Algorithm::kTwoPass, count, 0,
-                                &shape));
-    }
-    for (Row& row : rows) all.push_back(&row);
-    bench.Time(all, count, power >= 28 ? 5 : power >= 24 ? 9 : 15);
-    std::sort(rows.begin(), rows.end(), [](Row& a, Row& b) { return a.Median() < b.Median(); });
-    std::printf("2^%d %s, CUB %.4f ms\n", power, atomic ? "ATOMIC" : "TWO_PASS", cub.Median());
-    for (size_t i = 0; i < std::min<size_t>(4, rows.size()); ++i) {
-      std::printf("  %.4f ms, %.3f x CUB's time, %.0f GB/s: %s\n", rows[i].Median(),
-                  rows[i].Median() / cub.Median(), rows[i].bytes / rows[i].Median() / 1e6,
-                  rows[i].name.c_str());
-    }
-    std::fflush(stdout);
   }
 }
 
@@ -157,14 +114,14 @@ int main(int argc, char** argv) {
   uint64_t mebibytes = 4096;
   app.add_flag("--json", json, "one JSON object a row");
   app.add_flag("--sizes", sizes, "float32 sums of every size only");
-  app.add_flag("--sweep", sweep, "instead: the best launch shapes of float32 sums by size");
+  app.add_flag("--sweep", sweep, "instead: the best launch shapes and loops, by size and by set");
   app.add_option("--mebibytes", mebibytes, "size of the data")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     reduction::bench::Bench bench(mebibytes << 20);
     if (sweep) {
-      reduction::bench::Sweep(bench, false);
-      reduction::bench::Sweep(bench, true);
+      reduction::bench::SweepSizes(bench);
+      reduction::bench::SweepSets(bench);
     } else {
       reduction::bench::Table table(json);
       reduction::bench::SizeRows(bench, table);

@@ -81,6 +81,7 @@ TEST_P(DeviceReduce, GivesTheSameBitsForRandomLaunchShapes) {
     shape.run_level = static_cast<uint32_t>(Draw(7));
     shape.blocks_per_multiprocessor = static_cast<uint32_t>(Draw(3));
     shape.ticket = Draw(2) == 0;
+    shape.block_a_leaf = Draw(2) == 0;
     const uint64_t length = (most >> Draw(16)) - Draw(2);
     ExpectCpuBits(plans[Draw(plans.size())], x, Draw(16), y, Draw(16), length, 0, &shape);
   }

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -11,8 +9,8 @@
 
 #include "kernels/cuda/cuda_event.h"
 #include "kernels/cuda/device_reduce.h"
-#include "kernels/result.h"
 #include "tests/bench/device_rows.h"
+#include "tests/bench/stream_gate.h"
 
 namespace reduction::bench {
 
@@ -27,6 +25,7 @@ using kernels::cuda::CudaStream;
 using kernels::cuda::DeviceBuffer;
 using kernels::cuda::DeviceReducer;
 using kernels::cuda::LaunchShape;
+using kernels::cuda::LeafKernel;
 
 // The buffer, and what its elements are now.
 class Data {
@@ -51,11 +50,12 @@ class Data {
   ElementType type_ = ElementType::kUint8;
 };
 
-// Starts of slices of `count` elements, far apart; each call gives the next.
+// Starts of slices of `count` elements, far apart; each call gives the next. There are so many that
+// those of a few KiB do not stay in the cache until their next turn.
 class Slices {
  public:
   Slices(uint64_t total, uint64_t count)
-      : slots_(std::clamp<uint64_t>(total / count, 1, 4096)),
+      : slots_(std::clamp<uint64_t>(total / count, 1, 32768)),
         spacing_(total / slots_ / 4096 * 4096) {}
   uint64_t Next() { return next_++ % slots_ * spacing_; }
 
@@ -64,6 +64,10 @@ class Slices {
   uint64_t spacing_;
   uint64_t next_ = 0;
 };
+
+// How many launches of `count` elements are measured together: events are too coarse for less than
+// some microseconds.
+inline int BatchOf(uint64_t count) { return count < (uint64_t{1} << 20) ? 16 : 1; }
 
 struct Row {
   std::string name;
@@ -108,88 +112,36 @@ class Bench {
   }
   // A dot's second array starts `apart` elements after the first. Checks the row's result.
   Row Ours(std::string name, Components components, Algorithm algorithm, uint64_t count,
-           uint64_t apart = 0, const LaunchShape* shape = nullptr) {
+           uint64_t apart = 0, const LaunchShape* shape = nullptr,
+           const LeafKernel* variant = nullptr) {
     Plan plan;
     plan.type = data_.type();
     plan.components = components;
     plan.algorithm = algorithm;
     const double arrays = components == kernels::kDotComponent ? 2 : 1;
+    const bool own_shape = shape != nullptr;
+    const bool own_loop = variant != nullptr;
+    const LaunchShape launch = own_shape ? *shape : LaunchShape{};
+    const LeafKernel loop = own_loop ? *variant : LeafKernel{};
     Row row{std::move(name),
             [=, this](uint64_t first) {
               reducer_.Enqueue(plan, data_.at(first), data_.at(first + apart), count, 0,
-                               stream_.view(), shape);
+                               stream_.view(), own_shape ? &launch : nullptr,
+                               own_loop ? &loop : nullptr);
             },
             arrays * static_cast<double>(count * kernels::ElementSize(data_.type()))};
     Verify(row.name, plan, row, count, apart);
     return row;
   }
 
-  // Rows take turns over cold slices.
-  void Time(std::vector<Row*> rows, uint64_t span, int repetitions) {
-    constexpr int kWarmUps = 3;
-    Slices slices(data_.count(), span);
-    for (int i = -kWarmUps; i < repetitions; ++i) {
-      for (Row* row : rows) {
-        begin_.view().Record(stream_.view());
-        row->enqueue(slices.Next());
-        end_.view().Record(stream_.view());
-        stream_.view().Synchronize();
-        if (i >= 0) row->milliseconds.push_back(end_.view().MillisecondsSince(begin_.view()));
-      }
-    }
-  }
+  // Rows take turns over cold slices of `span` elements. Each measurement is of `batch` launches
+  // of a row, one after the other, which the device starts when all are enqueued: what the host
+  // needs to enqueue them is not measured. Milliseconds are of one launch.
+  void Time(const std::vector<Row*>& rows, uint64_t span, int repetitions, int batch);
 
  private:
   void Verify(const std::string& name, const Plan& plan, const Row& row, uint64_t count,
-              uint64_t apart) {
-    row.enqueue(0);
-    stream_.view().Synchronize();
-    const State state = reducer_.Result();
-    const auto key = std::tuple(plan.type, apart, count);
-    if (key != reference_key_) reference_ = ReferenceOf(plan.type, 0, apart, count, stream_.view());
-    reference_key_ = key;
-    const Reference& reference = reference_;
-    const double unit = ScaleOf(plan.type).unit;
-    const auto expect = [&](const char* what, double got, double want, double tolerance) {
-      if (std::abs(got - want) <= tolerance) return;
-      ++wrong_;
-      std::fprintf(stderr, "WRONG %s, %s: %.17g instead of %.17g\n", name.c_str(), what, got, want);
-    };
-    const auto value = [&](kernels::Statistic statistic) {
-      const kernels::Value v = kernels::Finalize(statistic, plan.type, state, count, {}).value;
-      return std::visit(
-          [](auto x) {
-            if constexpr (std::is_same_v<decltype(x), std::monostate>) {
-              return std::nan("");
-            } else {
-              return static_cast<double>(x);
-            }
-          },
-          v);
-    };
-    const auto has = [&](Components c) { return (plan.components & c) != 0; };
-    const double sum = static_cast<double>(reference.sum) * unit;
-    const double products = reference.products() * unit * unit;
-    const double magnitude = static_cast<double>(count) * unit * unit *
-                             std::pow(static_cast<double>(ScaleOf(plan.type).range), 2);
-    if (has(kernels::kSumComponent)) expect("sum", value(kernels::Statistic::kSum), sum, 0);
-    if (has(kernels::kDotComponent)) {
-      expect("dot", value(kernels::Statistic::kDot), products, 1e-15 * magnitude);
-    }
-    if (has(kernels::kExtremaComponent)) {
-      expect("min", value(kernels::Statistic::kMin), reference.min * unit, 0);
-      expect("max", value(kernels::Statistic::kMax), reference.max * unit, 0);
-    }
-    if (has(kernels::kSquaresComponent)) {
-      expect("squares", value(kernels::Statistic::kSumOfSquares), products, 1e-15 * magnitude);
-    }
-    if (has(kernels::kMomentsComponent)) {
-      const double n = static_cast<double>(count);
-      expect("variance", value(kernels::Statistic::kVariance), products / n - sum / n * (sum / n),
-             1e-12 * magnitude / n);
-    }
-    if (has(kernels::kNanCountComponent)) expect("NaNs", state.nan_count, 0, 0);
-  }
+              uint64_t apart);
 
   CudaStream stream_;
   Data data_;
@@ -198,6 +150,7 @@ class Bench {
   DeviceBuffer cub_result_;
   size_t scratch_bytes_ = 0;
   int multiprocessors_ = 0;
+  StreamGate gate_;
   CudaEvent begin_;
   CudaEvent end_;
   uint64_t wrong_ = 0;
