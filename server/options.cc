@@ -50,7 +50,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       {"auto", DeviceMode::kAuto}, {"cpu", DeviceMode::kCpu}, {"cuda", DeviceMode::kCuda}};
   app.add_option("--device", options.engine.mode,
                  "auto: every visible GPU, else the CPU; cpu: no GPU; cuda: fail without a GPU")
-      ->transform(CLI::CheckedTransformer(modes))
+      ->transform(CLI::CheckedTransformer(modes).description(""))
+      ->type_name("auto|cpu|cuda")
       ->envname("REDUCTION_DEVICE")
       ->default_str("auto");
   app.add_option("--lanes", options.engine.lanes_per_gpu, "Lanes (CUDA streams) of each GPU")
