@@ -13,6 +13,11 @@ namespace {
 // Every server takes messages of this size: no need to ask for its limit.
 constexpr uint64_t kAlwaysOneMessage = 16 << 10;
 
+// Array bytes of one message to this server.
+uint64_t MessageLimit(const ServerInfo& info) {
+  return std::clamp<uint64_t>(info.max_message_bytes, 1, kMessageBytes);
+}
+
 Status CheckOrder(const Target& target, const ServerInfo& info) {
   if (info.order_version == kernels::kOrderVersion && info.leaf_bytes == kernels::kLeafBytes) {
     return {};
@@ -37,19 +42,11 @@ Target::Target(std::string name, const ClientOptions& options, const std::string
   }
 }
 
-Status Target::Named(Status status) const {
-  if (status.code == StatusCode::kUnavailable || status.code == StatusCode::kDeadlineExceeded ||
-      status.code == StatusCode::kUnimplemented) {
-    status.message = name_ + ": " + status.message;
-  }
-  return status;
-}
-
 Status Target::Call(int connection, std::string_view method, const Message& message, int retries,
                     Deadline deadline, std::string* response) const {
-  return Named(CallWithRetries(retries, deadline, [&] {
+  return CallWithRetries(retries, deadline, [&] {
     return connections_[connection]->CallUnary(method, message, deadline, response);
-  }));
+  });
 }
 
 Result<ServerInfo> Target::Info(int retries, Deadline deadline) const {
@@ -99,18 +96,19 @@ Result<uint64_t> ClientState::MessageBytes(const Target& target, Deadline deadli
   const Result<ServerInfo> info =
       target.Info(options_.retries, std::min(deadline, DeadlineAfter(options_.timeout)));
   if (!info.ok()) return info.status();
-  return std::clamp<uint64_t>(info->max_message_bytes, 1, kMessageBytes);
+  return MessageLimit(*info);
 }
 
 Result<Reduction> ClientState::Reduce(const Request& request, const Arrays& arrays) const {
   const Route route = NextRoute();
+  const Deadline unary_deadline = UnaryDeadline(request.options);
   const uint64_t total = arrays.total_bytes();
-  if (total <= kAlwaysOneMessage) return ReduceUnary(route, request, arrays);
+  if (total <= kAlwaysOneMessage) return ReduceUnary(route, request, arrays, unary_deadline);
 
   const Deadline deadline = StreamDeadline(request.options);
   const Result<uint64_t> message_bytes = MessageBytes(*route.target, deadline);
   if (!message_bytes.ok()) return message_bytes.status();
-  if (total <= *message_bytes) return ReduceUnary(route, request, arrays);
+  if (total <= *message_bytes) return ReduceUnary(route, request, arrays, unary_deadline);
 
   const size_t connections = targets_.size() * options_.connections;
   const uint64_t part_bytes =
@@ -122,12 +120,11 @@ Result<Reduction> ClientState::Reduce(const Request& request, const Arrays& arra
 }
 
 Result<Reduction> ClientState::ReduceUnary(const Route& route, const Request& request,
-                                           const Arrays& arrays) const {
+                                           const Arrays& arrays, Deadline deadline) const {
   const UnaryRequest unary = EncodeUnary(request, arrays.x, arrays.y);
   std::string response;
-  const Status status =
-      route.target->Call(route.connection, unary.method, unary.message, options_.retries,
-                         UnaryDeadline(request.options), &response);
+  const Status status = route.target->Call(route.connection, unary.method, unary.message,
+                                           options_.retries, deadline, &response);
   if (!status.ok()) return status;
   return DecodeUnary(request, response);
 }
@@ -148,7 +145,7 @@ Result<Reduction> ClientState::ReduceWhole(const Route& route, const Request& re
       &response);
   if (!status.ok()) {
     route.target->ForgetInfo();
-    return route.target->Named(status);
+    return status;
   }
   return DecodeStream(request, response);
 }
@@ -158,14 +155,13 @@ Result<Reduction> ClientState::ReduceOverAll(const Request& request, const Array
   uint64_t message_bytes = kMessageBytes;
   std::vector<const Connection*> connections;
   for (const auto& target : targets_) {
-    const Result<uint64_t> limit = MessageBytes(*target, deadline);
-    if (!limit.ok()) return limit.status();
-    message_bytes = std::min(message_bytes, *limit);
     const Result<ServerInfo> info = target->Info(options_.retries, deadline);
     if (!info.ok()) return info.status();
+    message_bytes = std::min(message_bytes, MessageLimit(*info));
     const Status order = CheckOrder(*target, *info);
     if (!order.ok()) return order;
-    const uint64_t streams = std::clamp<uint64_t>(info->max_streams, 1, options_.connections);
+    uint64_t streams = options_.connections;
+    if (info->max_streams > 0) streams = std::min(streams, info->max_streams);
     for (uint64_t i = 0; i < streams; ++i) {
       connections.push_back(&target->connection(static_cast<int>(i)));
     }

@@ -35,9 +35,6 @@ class Target {
   // Asks again next time: the server may have been replaced. Thread-safe.
   void ForgetInfo() const;
 
-  // `status` with this server's name where it says what the message lacks.
-  Status Named(Status status) const;
-
  private:
   std::string name_;
   std::vector<std::unique_ptr<Connection>> connections_;
@@ -68,8 +65,8 @@ class ClientState {
   Result<Reduction> Reduce(const Request& request, const Arrays& arrays) const;
 
  private:
-  Result<Reduction> ReduceUnary(const Route& route, const Request& request,
-                                const Arrays& arrays) const;
+  Result<Reduction> ReduceUnary(const Route& route, const Request& request, const Arrays& arrays,
+                                Deadline deadline) const;
   Result<Reduction> ReduceWhole(const Route& route, const Request& request, const Arrays& arrays,
                                 uint64_t message_bytes, Deadline deadline) const;
   Result<Reduction> ReduceOverAll(const Request& request, const Arrays& arrays, uint64_t part_bytes,

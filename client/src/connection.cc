@@ -8,6 +8,8 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <utility>
+
 #include "client/src/grpc_conversion.h"
 #include "client/src/stream_reactor.h"
 
@@ -36,12 +38,21 @@ grpc::ChannelArguments Arguments(int channel_index) {
 
 }  // namespace
 
+Status Named(const std::string& target, Status status) {
+  if (status.code == StatusCode::kUnavailable || status.code == StatusCode::kDeadlineExceeded ||
+      status.code == StatusCode::kUnimplemented) {
+    status.message = target + ": " + status.message;
+  }
+  return status;
+}
+
 struct Connection::Channel {
   std::shared_ptr<grpc::Channel> grpc;
 };
 
 Connection::Connection(const std::string& target, int channel_index, const ClientOptions& options,
-                       const std::string& root_certificates) {
+                       const std::string& root_certificates)
+    : target_(target) {
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   if (options.tls.has_value()) {
     grpc::SslCredentialsOptions ssl;
@@ -92,14 +103,14 @@ Status Connection::CallUnary(std::string_view method, const Message& message, De
   bool ok = false;
   while (queue.Next(&tag, &ok)) {
   }
-  return result;
+  return Named(target_, std::move(result));
 }
 
 std::unique_ptr<StreamCall> Connection::OpenStream(std::string_view method,
                                                    Deadline deadline) const {
   auto reactor = std::make_unique<StreamCall::Reactor>();
   reactor->Start(channel_->grpc, std::string(method), deadline);
-  return std::unique_ptr<StreamCall>(new StreamCall(std::move(reactor)));
+  return std::unique_ptr<StreamCall>(new StreamCall(target_, std::move(reactor)));
 }
 
 }  // namespace reduction::detail

@@ -15,6 +15,9 @@ namespace reduction::detail {
 // Whether the bytes of a message are copied, or sent from where they are.
 enum class Payload { kCopy, kBorrow };
 
+// `status` with the server's name where it says what the message lacks.
+Status Named(const std::string& target, Status status);
+
 // A client-streaming call. One thread owns it; Cancel() may come from any.
 class StreamCall {
  public:
@@ -35,7 +38,8 @@ class StreamCall {
  private:
   friend class Connection;
   class Reactor;
-  explicit StreamCall(std::unique_ptr<Reactor> reactor);
+  StreamCall(std::string target, std::unique_ptr<Reactor> reactor);
+  const std::string target_;
   std::unique_ptr<Reactor> reactor_;
 };
 
@@ -58,6 +62,7 @@ class Connection {
 
  private:
   struct Channel;
+  const std::string target_;
   std::unique_ptr<Channel> channel_;
 };
 

@@ -99,7 +99,8 @@ void StreamCall::Reactor::OnDone(const grpc::Status& status) {
   changed_.notify_all();
 }
 
-StreamCall::StreamCall(std::unique_ptr<Reactor> reactor) : reactor_(std::move(reactor)) {}
+StreamCall::StreamCall(std::string target, std::unique_ptr<Reactor> reactor)
+    : target_(std::move(target)), reactor_(std::move(reactor)) {}
 
 StreamCall::~StreamCall() {
   if (reactor_->finished()) return;
@@ -112,7 +113,9 @@ bool StreamCall::Send(const Message& message, Payload payload) {
   return reactor_->Send(message, payload);
 }
 
-Status StreamCall::Finish(std::string* response) { return reactor_->Finish(response); }
+Status StreamCall::Finish(std::string* response) {
+  return Named(target_, reactor_->Finish(response));
+}
 
 void StreamCall::Cancel() { reactor_->Cancel(); }
 

@@ -51,7 +51,7 @@ Status WriterState::Send(std::span<const std::byte> x, std::span<const std::byte
   if (status.ok()) {
     status = {StatusCode::kInternal, "the server answered before the end of the array", {}, {}};
   }
-  return Fail(target_.Named(status));
+  return Fail(status);
 }
 
 Result<Reduction> WriterState::Finish() {
@@ -63,7 +63,7 @@ Result<Reduction> WriterState::Finish() {
   std::string response;
   const Status status = call_->Finish(&response);
   call_.reset();
-  if (!status.ok()) return Fail(target_.Named(status));
+  if (!status.ok()) return Fail(status);
   return DecodeStream(request_, response);
 }
 

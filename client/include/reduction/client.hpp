@@ -1,8 +1,7 @@
 // Client of the reduction service.
 //
-// Calls return a Result or a Status; they never print or abort, and throw nothing but what the
-// standard library throws when memory is exhausted. Array memory must stay unchanged until a call
-// returns and is not referred to afterwards.
+// Calls return a Result or a Status; they never print, abort or throw, memory exhaustion apart.
+// Array memory must stay unchanged until a call returns and is not referred to afterwards.
 #pragma once
 
 #include <chrono>
