@@ -266,6 +266,7 @@ bool StreamCall::ClaimEndLocked() {
 }
 
 void StreamCall::End(grpc::Status status, const grpc::ByteBuffer& response) {
+  ticket_.reset();  // before the client learns of the end and opens the next stream
   // gRPC keeps response_ until Finish(). Not under the lock: gRPC may call back at once.
   *response_ = response;
   Finish(record_.Ended(std::move(status)));
