@@ -79,6 +79,7 @@ class ServerProcess:
     def wait(self):
         """Waits for the end of the process and returns its exit status."""
         self.status = self._process.wait(timeout=PATIENCE_SECONDS)
+        self._reader.join()
         return self.status
 
     def stop(self):

@@ -144,7 +144,12 @@ class OverwhelmedTest(ServiceTest):
         return [Refusal(error) for error in [call.exception() for call in calls] if error]
 
     def assertOverwhelmed(self, request, count, reason):
-        for refusal in eventually(lambda: self.refusals(request, count), reason):
+        """Some of many calls at once are refused for `reason`, or even by gRPC itself."""
+        def refused_by_us():
+            refusals = self.refusals(request, count)
+            self.assertEqual({refusal.code for refusal in refusals} - {EXHAUSTED}, set())
+            return [refusal for refusal in refusals if refusal.info]
+        for refusal in eventually(refused_by_us, reason):
             self.assertRefused(refusal, EXHAUSTED, reason, retry=True)
 
 

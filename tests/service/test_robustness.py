@@ -109,18 +109,6 @@ class RobustnessTest(ServiceTest):
             self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(wrong)), "OFFSET_GAP",
                                "offset")
 
-    def test_streams_that_go_wrong_at_their_end_while_a_lane_is_busy(self):
-        data = bytes(40_000)
-        for _ in range(200):
-            one_more = header("int8", SUM, element_count=20 * len(data) + 1)
-            messages = [pb.ReduceStreamRequest(header=one_more)]
-            messages += [pb.ReduceStreamRequest(offset=i * len(data), x=data) for i in range(20)]
-            self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(messages)),
-                               "COUNT_NOT_KEPT", "header.element_count")
-            messages.append(pb.ReduceStreamRequest(offset=1))
-            self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(messages)), "OFFSET_GAP",
-                               "offset")
-
     def test_unary_calls_with_no_message_or_two(self):
         for messages in ([], [b"", b""]):
             call = self.channel.stream_unary("/reduction.v1.Reduction/Sum")
@@ -145,19 +133,6 @@ class RobustnessTest(ServiceTest):
                     connection.sendall(text)
             self.assertEqual(number(self.stub.Sum(array_request([1, 1], "int8")).value), 2)
 
-    def test_descriptors_of_closed_connections_are_given_back(self):
-        def open_files():
-            return self.server.metric("process_open_fds")
-        before = open_files()
-        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
-        with contextlib.ExitStack() as stack:
-            for _ in range(50):
-                channel = stack.enter_context(
-                    grpc.insecure_channel(self.server.listen[0], arguments))
-                reduction_pb2_grpc.ReductionStub(channel).Sum(array_request([1], "int8"))
-            self.assertGreaterEqual(open_files(), before + 50)
-        eventually(lambda: open_files() <= before, "the descriptors are closed")
-
     def test_idle_and_noisy_connections_to_the_metrics(self):
         host, port = self.server.metrics.split(":")
         with contextlib.ExitStack() as stack:
@@ -174,6 +149,37 @@ class RobustnessTest(ServiceTest):
                     wire.raw_unary(self.channel, method)(rng.bytes(length), timeout=60)
                 with contextlib.suppress(grpc.RpcError):
                     wire.raw_stream(self.channel)(iter([rng.bytes(length)] * 3), timeout=60)
+
+
+class ConnectionsTest(ServiceTest):
+
+    def test_descriptors_of_closed_connections_are_given_back(self):
+        def open_files():
+            return self.server.metric("process_open_fds")
+        before = open_files()
+        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
+        with contextlib.ExitStack() as stack:
+            for _ in range(50):
+                channel = stack.enter_context(
+                    grpc.insecure_channel(self.server.listen[0], arguments))
+                reduction_pb2_grpc.ReductionStub(channel).Sum(array_request([1], "int8"))
+            self.assertGreaterEqual(open_files(), before + 50)
+        eventually(lambda: open_files() <= before, "the descriptors are closed")
+
+
+class BusyLanesTest(ServiceTest):
+
+    def test_streams_that_go_wrong_at_their_end_while_a_lane_is_busy(self):
+        data = bytes(40_000)
+        for _ in range(200):
+            one_more = header("int8", SUM, element_count=20 * len(data) + 1)
+            messages = [pb.ReduceStreamRequest(header=one_more)]
+            messages += [pb.ReduceStreamRequest(offset=i * len(data), x=data) for i in range(20)]
+            self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(messages)),
+                               "COUNT_NOT_KEPT", "header.element_count")
+            messages.append(pb.ReduceStreamRequest(offset=1))
+            self.assertInvalid(self.refusal(self.stub.ReduceStream, iter(messages)), "OFFSET_GAP",
+                               "offset")
 
 
 if __name__ == "__main__":
