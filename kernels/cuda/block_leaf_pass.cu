@@ -1,7 +1,8 @@
-// Sums of few leaves: a block a leaf, whose rows are all on their way at once.
+// Sums of 4 and 8-byte elements: a block a leaf, whose rows are all on their way at once.
 //
 // A warp that loads 16 bytes a thread needs a leaf's time for 32 rows; here each thread has 4 or 8
-// bytes of every row, so that a leaf takes little more than one trip to the memory.
+// bytes of every row, so that a leaf takes little more than one trip to the memory. For long arrays
+// it also keeps fewer leaves open at a time, which the memory rewards.
 #include "kernels/cuda/extrema.cuh"
 #include "kernels/cuda/pass_kernels.h"
 #include "kernels/cuda/unit_end.cuh"
@@ -10,6 +11,25 @@ namespace reduction::kernels::cuda {
 namespace {
 
 constexpr uint32_t kBlockWarps = kBlockLeafThreads / kWarpThreads;
+
+// The exact sum of the integers that the threads of a warp hold, kRowsPerLeaf each.
+template <class T>
+__device__ Int128 WarpSumOfColumns(const T (&column)[kRowsPerLeaf]) {
+  int64_t high = 0;  // of the halves above bit 32, where there are such
+  uint64_t low = 0;
+#pragma unroll
+  for (uint32_t r = 0; r < kRowsPerLeaf; ++r) {
+    if constexpr (sizeof(T) == 8) {
+      low += static_cast<uint32_t>(column[r]);
+      high += column[r] >> 32;
+    } else {
+      high += column[r];
+    }
+  }
+  high = WarpSum(high);
+  if constexpr (sizeof(T) == 8) return Int128::FromHalves(WarpSum(low), high);
+  return Int128::FromInt64(high);
+}
 
 // One-dimensional grid of one block a unit; a unit is one leaf. Elements have 4 or 8 bytes: a
 // thread a lane, of 8 bytes the first half of the threads.
@@ -53,15 +73,7 @@ __global__ void __launch_bounds__(kBlockLeafThreads)
     state.sum = WarpSum(sum);
     if constexpr (kIgnoreNan) state.count = WarpSum(nans);
   } else {
-#pragma unroll
-    for (uint32_t r = 0; r < kRowsPerLeaf; ++r) {
-      if constexpr (std::is_signed_v<T>) {
-        state.integer_sum = state.integer_sum + Int128::FromInt64(column[r]);
-      } else {
-        state.integer_sum = state.integer_sum + Int128::FromUint64(column[r]);
-      }
-    }
-    state = WarpTree<false, kSumSet>(state, kWarpThreads);
+    state.integer_sum = WarpSumOfColumns(column);
   }
   // Warps hold adjacent lanes.
   state = BlockTree<kFloating, kSumSet>(state, kBlockWarps, &shared);

@@ -22,7 +22,9 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
   const bool atomic = plan.algorithm == Algorithm::kAtomic && AtomicServes(plan.components);
   algorithm_ = atomic ? Algorithm::kAtomic : Algorithm::kTwoPass;
   const uint64_t leaves = LeafCount(count * ElementSize(plan.type));
-  LaunchShape tuned = atomic ? ShapeFor(kAtomicShapes, leaves) : ShapeFor(kTwoPassShapes, leaves);
+  LaunchShape tuned =
+      atomic ? ShapeFor(kAtomicShapes, leaves)
+             : TwoPassShape(ServingSet(plan.components), ElementSize(plan.type), leaves);
   if (shape != nullptr) tuned = *shape;
   tuned = ClampShape(tuned, leaves, workspace_.max_units());
 

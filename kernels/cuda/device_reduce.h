@@ -13,6 +13,9 @@ namespace reduction::kernels::cuda {
 // CudaError.
 class DeviceReducer {
  public:
+  // Units that a launch may have; the workspace holds the node of each. 4 GiB at a leaf a unit.
+  static constexpr uint32_t kMaxUnits = (1u << 18) + 1;
+
   // On the device `ordinal`, which becomes the thread's current device.
   explicit DeviceReducer(int ordinal);
 
@@ -32,8 +35,6 @@ class DeviceReducer {
   State Result() const;
 
  private:
-  static constexpr uint32_t kMaxUnits = 1u << 18;
-
   DeviceTraits traits_;
   Workspace workspace_;
   DeviceBuffer result_;

@@ -23,13 +23,29 @@ struct TunedShape {
   LaunchShape shape;
 };
 
+// Sums of 4 and 8-byte elements: a block a leaf at every length, so that few rows of memory are
+// open at a time.
+inline constexpr TunedShape kTwoPassSumShapes[] = {
+    {512, {4, 0, 0, true, true}},
+    {UINT64_MAX, {4, 0, 0, false, true}},
+};
 inline constexpr TunedShape kTwoPassShapes[] = {
-    {512, {4, 0, 0, true, true}}, {2048, {4, 0, 0}},   {8192, {4, 1, 0}},
-    {65536, {1, 0, 0}},           {131072, {1, 0, 0}}, {UINT64_MAX, {1, 1, 0}},
+    {512, {4, 0, 0, true}},
+    {2048, {4, 0, 0}},
+    {8192, {4, 1, 0}},
+    {UINT64_MAX, {2, 2, 0}},
+};
+// Of extrema, and of the sets that have them.
+inline constexpr TunedShape kTwoPassExtremaShapes[] = {
+    {512, {4, 0, 0, true}},
+    {2048, {4, 0, 0}},
+    {UINT64_MAX, {2, 1, 0}},
 };
 inline constexpr TunedShape kAtomicShapes[] = {
-    {512, {4, 0, 0, false, true}}, {2048, {8, 0, 4}},       {4096, {8, 1, 8}}, {65536, {8, 1, 3}},
-    {131072, {8, 2, 3}},           {UINT64_MAX, {8, 3, 3}},
+    {512, {4, 0, 0, false, true}},
+    {2048, {4, 0, 0}},
+    {16384, {4, 0, 6}},
+    {UINT64_MAX, {8, 0, 3}},
 };
 // Launches of tasks that wait in a staging slot, by the leaves of all of them.
 inline constexpr TunedShape kBatchShapes[] = {
@@ -45,6 +61,12 @@ constexpr LaunchShape ShapeFor(const TunedShape (&shapes)[kCount], uint64_t leav
   return shapes[kCount - 1].shape;
 }
 
+constexpr LaunchShape TwoPassShape(Components set, size_t element_bytes, uint64_t leaves) {
+  if (set == kSumSet && element_bytes >= 4) return ShapeFor(kTwoPassSumShapes, leaves);
+  if (set == kExtremaSet || set == kSevenSet) return ShapeFor(kTwoPassExtremaShapes, leaves);
+  return ShapeFor(kTwoPassShapes, leaves);
+}
+
 // How the loop over rows is compiled.
 struct LoopShape {
   uint32_t rows;        // of a batch: a power of two
@@ -53,8 +75,8 @@ struct LoopShape {
 };
 
 constexpr LoopShape TunedLoop(Components components, size_t element_bytes) {
-  if (components == kAllSet) return {1, 8, element_bytes <= 2 ? 1u : 2u};
-  if (components == kDotSet) return {1, 5, 3};
+  if (components == kAllSet) return {element_bytes <= 2 ? 1u : 2u, element_bytes <= 2 ? 6u : 5u, 2};
+  if (components == kDotSet) return {1, 6, 3};
   return {2, 5, components == kSevenSet || components == kMomentsSet ? 2u : 3u};
 }
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/bench/bench.h"
-#include "tests/bench/sweep.h"
 
 namespace reduction::bench {
 namespace {
@@ -109,24 +108,17 @@ void TypeRows(Bench& bench, Table& table) {
 int main(int argc, char** argv) {
   CLI::App app{"Times the reduction kernels on device 0"};
   bool json = false;
-  bool sweep = false;
   bool sizes = false;
   uint64_t mebibytes = 4096;
   app.add_flag("--json", json, "one JSON object a row");
   app.add_flag("--sizes", sizes, "float32 sums of every size only");
-  app.add_flag("--sweep", sweep, "instead: the best launch shapes and loops, by size and by set");
   app.add_option("--mebibytes", mebibytes, "size of the data")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     reduction::bench::Bench bench(mebibytes << 20);
-    if (sweep) {
-      reduction::bench::SweepSizes(bench);
-      reduction::bench::SweepSets(bench);
-    } else {
-      reduction::bench::Table table(json);
-      reduction::bench::SizeRows(bench, table);
-      if (!sizes) reduction::bench::TypeRows(bench, table);
-    }
+    reduction::bench::Table table(json);
+    reduction::bench::SizeRows(bench, table);
+    if (!sizes) reduction::bench::TypeRows(bench, table);
     return bench.wrong() == 0 ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "reduction-kernel-bench: %s\n", error.what());

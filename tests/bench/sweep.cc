@@ -37,7 +37,8 @@ std::vector<LoopVariant> AllVariants() {
 }
 
 bool Possible(const LoopVariant& variant, const LaunchShape& shape, uint64_t leaves) {
-  const LaunchShape clamped = kernels::cuda::ClampShape(shape, leaves, 1u << 18);
+  const LaunchShape clamped =
+      kernels::cuda::ClampShape(shape, leaves, kernels::cuda::DeviceReducer::kMaxUnits);
   const uint64_t used = uint64_t{1} << shape.run_level;
   return clamped.run_level == shape.run_level && clamped.ticket == shape.ticket &&
          (shape.run_level == 0 || used <= leaves) &&
@@ -89,8 +90,8 @@ std::vector<Candidate> Candidates(Bench& bench, const std::vector<const LoopVari
     const size_t bytes = count * kernels::ElementSize(variant->type);
     const uint64_t leaves = kernels::LeafCount(bytes);
     std::vector<LaunchShape> shapes = Shapes(leaves, atomic);
-    if (variant == variants[0] && variant->set == kernels::cuda::kSumSet && leaves <= 8192) {
-      shapes.push_back({4, 0, 0, false, true});
+    if (variant == variants[0] && variant->set == kernels::cuda::kSumSet) {
+      if (!atomic || leaves <= 8192) shapes.push_back({4, 0, 0, false, true});
       if (!atomic) shapes.push_back({4, 0, 0, true, true});
     }
     for (const LaunchShape& shape : shapes) {
