@@ -30,8 +30,13 @@ ONE_ARRAY_STATISTICS = [number for number in pb.Statistic.values()
                         if number not in (pb.STATISTIC_UNSPECIFIED, pb.STATISTIC_DOT)]
 FLOAT32 = pb.ELEMENT_TYPE_FLOAT32
 FLOAT64 = pb.ELEMENT_TYPE_FLOAT64
-UNLIMITED = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1),
-             ("grpc.enable_http_proxy", 0)]
+
+
+def connect(address):
+    """A channel with a connection of its own that carries messages of any size."""
+    return grpc.insecure_channel(address, [
+        ("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1),
+        ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)])
 
 
 def encode(values, dtype):
@@ -118,7 +123,7 @@ class ServiceTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = cls.enterClassContext(cls.start())
-        cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.server.listen[0], UNLIMITED))
+        cls.channel = cls.enterClassContext(connect(cls.server.listen[0]))
         cls.stub = reduction_pb2_grpc.ReductionStub(cls.channel)
 
     @classmethod

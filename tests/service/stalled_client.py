@@ -3,9 +3,7 @@
 import sys
 import threading
 
-import grpc
-
-from calls import UNLIMITED, header, pb
+from calls import connect, header, pb
 from reduction.v1 import reduction_pb2_grpc
 
 
@@ -15,5 +13,5 @@ def half_a_stream():
     threading.Event().wait()
 
 
-with grpc.insecure_channel(sys.argv[1], UNLIMITED) as channel:
+with connect(sys.argv[1]) as channel:
     reduction_pb2_grpc.ReductionStub(channel).ReduceStream(half_a_stream())

@@ -10,8 +10,8 @@ import numpy as np
 
 import health_pb2
 import health_pb2_grpc
-from calls import (ONE_ARRAY_STATISTICS, SERVICE, UNLIMITED, Refusal, array_request, header, number,
-                   numbers, pb, reduce_request, start_server)
+from calls import (ONE_ARRAY_STATISTICS, SERVICE, Refusal, array_request, connect, header,
+                   number, numbers, pb, reduce_request, start_server)
 from reduction.v1 import reduction_pb2_grpc
 from server_process import eventually
 
@@ -58,7 +58,7 @@ class DrainTest(unittest.TestCase):
 
     def start(self, *options):
         self.server = self.enterContext(start_server(*options))
-        self.channel = self.enterContext(grpc.insecure_channel(self.server.listen[0], UNLIMITED))
+        self.channel = self.enterContext(connect(self.server.listen[0]))
         self.stub = reduction_pb2_grpc.ReductionStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
@@ -156,7 +156,7 @@ class DrainTest(unittest.TestCase):
         ended = threading.Event()
 
         def call_again_and_again():
-            with grpc.insecure_channel(self.server.listen[0], UNLIMITED) as channel:
+            with connect(self.server.listen[0]) as channel:
                 stub = reduction_pb2_grpc.ReductionStub(channel)
                 while not ended.is_set():
                     with contextlib.suppress(grpc.RpcError):
@@ -186,8 +186,7 @@ class DrainTest(unittest.TestCase):
             self.start()
             with contextlib.ExitStack() as stack:
                 for _ in range(8):
-                    channel = stack.enter_context(grpc.insecure_channel(
-                        self.server.listen[0], [("grpc.use_local_subchannel_pool", 1)]))
+                    channel = stack.enter_context(connect(self.server.listen[0]))
                     reduction_pb2_grpc.ReductionStub(channel).Sum(array_request([1], "int8"))
                 self.assertEqual(next(self.watch("")).status, SERVING)
                 for _ in range(3):

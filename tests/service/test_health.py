@@ -6,7 +6,7 @@ import grpc
 
 import health_pb2
 import health_pb2_grpc
-from calls import ELEMENT_TYPES, SERVICE, ServiceTest, pb, start_server
+from calls import ELEMENT_TYPES, SERVICE, ServiceTest, connect, pb, start_server
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 MIB = 1 << 20
@@ -61,7 +61,7 @@ class ServerInfoTest(ServiceTest):
         self.assertEqual(limits.max_streams, (300 * MIB - staging) // (2 * 33 * MIB))
 
     def test_instance_id_is_new_with_every_start(self):
-        with start_server() as other, grpc.insecure_channel(other.listen[0]) as channel:
+        with start_server() as other, connect(other.listen[0]) as channel:
             stub = type(self.stub)(channel)
             ids = [each.GetServerInfo(pb.GetServerInfoRequest()).instance_id
                    for each in (stub, stub, self.stub)]

@@ -9,8 +9,8 @@ import grpc
 import numpy as np
 
 import wire
-from calls import (FLOAT32, ONE_ARRAY_STATISTICS, UNLIMITED, Refusal, ServiceTest, array_request,
-                   chunks, header, number, numbers, pb, reduce_request, start_server)
+from calls import (FLOAT32, ONE_ARRAY_STATISTICS, Refusal, ServiceTest, array_request,
+                   chunks, connect, header, number, numbers, pb, reduce_request, start_server)
 from reduction.v1 import reduction_pb2_grpc
 from server_process import eventually
 
@@ -92,9 +92,8 @@ class StreamCountTest(ServiceTest):
     def test_streams_over_all_connections(self):
         limit = self.stub.GetServerInfo(pb.GetServerInfoRequest()).limits.max_streams
         self.assertGreaterEqual(limit, 2)
-        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
         with contextlib.ExitStack() as stack:
-            channels = [stack.enter_context(grpc.insecure_channel(self.server.listen[0], arguments))
+            channels = [stack.enter_context(connect(self.server.listen[0]))
                         for _ in range(limit + 1)]
             stubs = [reduction_pb2_grpc.ReductionStub(channel) for channel in channels]
             streams = [HeldStream(stub) for stub in stubs[:limit]]
@@ -192,10 +191,8 @@ class ResidentMemoryTest(ServiceTest):
 
     def test_large_messages_over_many_connections(self):
         message = wire.bytes_field(100, bytes(60 << 20))
-        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
         with contextlib.ExitStack() as stack:
-            channels = [stack.enter_context(grpc.insecure_channel(self.server.listen[0], arguments))
-                        for _ in range(12)]
+            channels = [stack.enter_context(connect(self.server.listen[0])) for _ in range(12)]
             calls = [wire.raw_unary(channel, "Sum").future(message, timeout=60)
                      for channel in channels]
             for call in calls:

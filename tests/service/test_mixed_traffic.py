@@ -6,7 +6,7 @@ import unittest
 
 import grpc
 
-from calls import (FLOAT32, ONE_ARRAY_STATISTICS, UNLIMITED, Refusal, ServiceTest, chunks, header,
+from calls import (FLOAT32, ONE_ARRAY_STATISTICS, Refusal, ServiceTest, chunks, connect, header,
                    number, numbers, pb, start_server)
 from reduction.v1 import reduction_pb2_grpc
 from server_process import eventually
@@ -26,8 +26,7 @@ class Client(threading.Thread):
         self._calls = calls
 
     def run(self):
-        arguments = [*UNLIMITED, ("grpc.use_local_subchannel_pool", 1)]
-        with grpc.insecure_channel(self._address, arguments) as channel:
+        with connect(self._address) as channel:
             self._stub = reduction_pb2_grpc.ReductionStub(channel)
             for _ in range(self._calls):
                 action = self._draw.choice((self.small, self.large, self.stream, self.cut_stream,

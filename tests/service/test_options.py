@@ -7,9 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-import grpc
-
-from calls import PROGRAM, array_request, number, pb, start_server
+from calls import PROGRAM, array_request, connect, number, pb, start_server
 from reduction.v1 import reduction_pb2_grpc
 from server_process import ServerProcess
 
@@ -25,7 +23,7 @@ def run(*arguments, **environment):
 
 
 def limits_of(address):
-    with grpc.insecure_channel(address) as channel:
+    with connect(address) as channel:
         stub = reduction_pb2_grpc.ReductionStub(channel)
         return stub.GetServerInfo(pb.GetServerInfoRequest()).limits
 
@@ -130,7 +128,7 @@ class OptionsTest(unittest.TestCase):
             path = pathlib.Path(folder, "socket")
             with ServerProcess([PROGRAM, f"--listen=unix:{path}", *FREE_PORTS[1:]]) as server:
                 self.assertEqual(server.listen, [f"unix:{path}"])
-                with grpc.insecure_channel(server.listen[0]) as channel:
+                with connect(server.listen[0]) as channel:
                     stub = reduction_pb2_grpc.ReductionStub(channel)
                     answer = stub.Sum(array_request([20, 22], "int8"), timeout=60)
                     self.assertEqual(number(answer.value), 42)
