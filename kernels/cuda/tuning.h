@@ -75,8 +75,8 @@ struct LoopShape {
 };
 
 constexpr LoopShape TunedLoop(Components components, size_t element_bytes) {
-  if (components == kAllSet) return {element_bytes <= 2 ? 1u : 2u, element_bytes <= 2 ? 6u : 5u, 2};
-  if (components == kDotSet) return {1, 6, 3};
+  if (components == kAllSet) return element_bytes <= 2 ? LoopShape{1, 6, 2} : LoopShape{2, 4, 2};
+  if (components == kDotSet) return {1, 5, 3};
   return {2, 5, components == kSevenSet || components == kMomentsSet ? 2u : 3u};
 }
 
