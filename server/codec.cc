@@ -78,7 +78,8 @@ Refusal Malformed() {
 }  // namespace
 
 std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, int last_array_field,
-                              google::protobuf::MessageLite* options, ByteQueue* x, ByteQueue* y) {
+                              google::protobuf::MessageLite* options, ByteQueue* x, ByteQueue* y,
+                              bool* complete) {
   std::vector<grpc::Slice> slices;
   if (buffer.Length() > INT_MAX || !buffer.Dump(&slices).ok()) return Malformed();
 
@@ -86,7 +87,7 @@ std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, int last_array_fie
   io::CodedInputStream input(&stream);
   input.SetTotalBytesLimit(INT_MAX);
   std::string option_bytes;
-  Range ranges[2];
+  std::optional<Range> ranges[2];
   {
     io::StringOutputStream option_stream(&option_bytes);
     io::CodedOutputStream option_output(&option_stream);
@@ -110,8 +111,9 @@ std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, int last_array_fie
     }
   }
   if (!input.ConsumedEntireMessage() || !options->ParseFromString(option_bytes)) return Malformed();
-  PushRange(slices, ranges[0], x);
-  if (y != nullptr) PushRange(slices, ranges[1], y);
+  if (ranges[0]) PushRange(slices, *ranges[0], x);
+  if (ranges[1]) PushRange(slices, *ranges[1], y);
+  if (complete != nullptr) *complete = ranges[0] && (last_array_field == kXField || ranges[1]);
   return std::nullopt;
 }
 

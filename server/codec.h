@@ -25,9 +25,11 @@ inline constexpr size_t kMaxOptionBytes = 1 << 20;
 
 // Parses `buffer` into `options` (everything but the array fields, which stay unset) and the bytes
 // of the array fields up to field number `last_array_field`. Field order, repeats (the last one
-// counts) and unknown fields are handled as protobuf does.
+// counts) and unknown fields are handled as protobuf does. *complete, when asked for: whether every
+// array field was there, be it empty.
 std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, int last_array_field,
-                              google::protobuf::MessageLite* options, ByteQueue* x, ByteQueue* y);
+                              google::protobuf::MessageLite* options, ByteQueue* x, ByteQueue* y,
+                              bool* complete = nullptr);
 
 grpc::ByteBuffer Encode(const google::protobuf::MessageLite& message);
 

@@ -1,5 +1,6 @@
 #include "server/unary_call.h"
 
+#include <string>
 #include <vector>
 
 #include "kernels/cpu/cpu_reduce.h"
@@ -31,15 +32,27 @@ std::optional<Refusal> ReadRequest(const grpc::ByteBuffer& buffer, Operation ope
                                    ReductionSpec* spec, ByteQueue* x, ByteQueue* y) {
   Request request;
   const int last_array_field = y == nullptr ? kXField : kYField;
-  if (auto refusal = Decode(buffer, last_array_field, &request, x, y)) return refusal;
+  bool has_sources = false;
+  if (auto refusal = Decode(buffer, last_array_field, &request, x, y, &has_sources)) return refusal;
   std::vector<int> statistics;
   if constexpr (std::is_same_v<Request, v1::ReduceRequest>) {
     statistics.assign(request.statistics().begin(), request.statistics().end());
   } else {
     statistics = {OnlyStatistic(operation)};
   }
-  return MakeSpec(operation, request.element_type(), request.options(), request.part(), statistics,
-                  spec);
+  if (auto refusal = MakeSpec(operation, request.element_type(), request.options(), request.part(),
+                              statistics, spec)) {
+    return refusal;
+  }
+  if (!has_sources) {
+    const std::string field = y == nullptr ? "inline" : x->size() == 0 ? "x_inline" : "y_inline";
+    return Invalid(
+        "NO_SOURCE", field,
+        field +
+            " is not set, nor another source that this server knows; set it, to no bytes "
+            "for an empty array.");
+  }
+  return std::nullopt;
 }
 
 // `queue`'s bytes in one piece: where they are, or gathered in this thread's scratch memory.

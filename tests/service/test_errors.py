@@ -92,6 +92,15 @@ class ErrorsTest(ServiceTest):
                 self.assertInvalid(self.refusal(method, array_request([], dtype)), "EMPTY_ARRAY",
                                    "inline")
 
+    def test_source_that_is_not_set(self):
+        for method, request, field in (
+                (self.stub.Sum, pb.ArrayRequest(element_type=FLOAT32), "inline"),
+                (self.stub.Reduce, pb.ReduceRequest(element_type=FLOAT32,
+                                                    statistics=[pb.STATISTIC_SUM]), "inline"),
+                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, y_inline=EIGHT), "x_inline"),
+                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, x_inline=EIGHT), "y_inline")):
+            self.assertInvalid(self.refusal(method, request), "NO_SOURCE", field)
+
     def test_dot_of_unequal_arrays(self):
         for x, y in ((EIGHT, b""), (b"", EIGHT), (EIGHT, bytes(4)), (bytes(100_000), EIGHT)):
             request = pb.DotRequest(element_type=FLOAT32, x_inline=x, y_inline=y)
@@ -167,7 +176,8 @@ class ErrorsTest(ServiceTest):
             options = pb.Options(device=device)
             calls = [
                 (self.stub.Sum, array_request([1], "int8", options=options)),
-                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, options=options)),
+                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, options=options, x_inline=EIGHT,
+                                              y_inline=EIGHT)),
                 (self.stub.Reduce, reduce_request([1], "int8", SUM, options=options)),
                 (self.stub.ReduceStream, iter([message(header("int8", SUM, options=options))]))]
             for method, request in calls:

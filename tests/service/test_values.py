@@ -179,7 +179,7 @@ class ValuesTest(ServiceTest):
             for response in responses:
                 self.assertEqual(numbers(response), dict.fromkeys(defined, 0))
                 self.assertEqual(response.count, 0)
-            empty = pb.DotRequest(element_type=ELEMENT_TYPES[dtype])
+            empty = pb.DotRequest(element_type=ELEMENT_TYPES[dtype], x_inline=b"", y_inline=b"")
             self.assertEqual(number(self.stub.Dot(empty).value), 0)
 
 
