@@ -1,4 +1,5 @@
-// Launch shapes, as data: no result depends on them. Measured on an H200.
+// Launch shapes and loops, as data: no result depends on them. Those of single arrays come from
+// sweeps on an H200 (reduction-kernel-sweep); the batch shapes are not measured yet.
 #pragma once
 
 #include <cstddef>
