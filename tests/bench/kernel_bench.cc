@@ -1,9 +1,9 @@
 // Kernels against CUB and against a kernel that only reads, in one interleaved run.
 //
-// The results of our rows are checked against an exact reference before they are timed; those of CUB
-// and of the kernel that only reads are not. Each measurement reads a slice that has not been read
-// lately, so that it comes from memory and not from the cache; rows take turns, and medians are
-// compared.
+// The results of our rows are checked against an exact reference before they are timed; those of
+// CUB and of the kernel that only reads are not. Each measurement reads a slice that has not been
+// read lately, so that it comes from memory and not from the cache; rows take turns, and medians
+// are compared.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
