@@ -3,7 +3,8 @@
 #   gpu-session.sh [SECTION…]      all sections without arguments
 #   session   sum, max, min, dot and stats through a server on the GPU, against NumPy
 #   tests     the GPU tests
-#   sanitize  memcheck and racecheck over the GPU tests, arrays up to 2^20 elements
+#   sanitize  memcheck, racecheck, initcheck and synccheck over the GPU tests, arrays up to 2^20
+#             elements; the slow tools over a sample of the cases
 #   bench     the kernel benchmark
 #   file4     `reduction sum` of an 8 GiB file over four connections, three runs (FILE_GIB)
 #   stream16  16 GiB from standard input over one connection, and the server's memory (STREAM_GIB)
@@ -60,26 +61,47 @@ section_tests() {
   return "$status"
 }
 
+# sanitized TOOL SHARD LOG: a quarter of the tests under the tool. Those that slow the kernels most
+# take a sample of each test's cases.
+sanitized() {
+  local every=1
+  case $1 in
+    racecheck) every=17 ;;
+    initcheck | synccheck) every=5 ;;
+  esac
+  GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$2 REDUCTION_TEST_MAX_ELEMENTS=1048576 \
+    REDUCTION_TEST_SAMPLE=$every compute-sanitizer --tool "$1" --report-api-errors no \
+    --error-exitcode 86 "$bin/reduction_gpu_tests" --gtest_brief=1 >"$3" 2>&1
+}
+
 section_sanitize() {
-  local tool status=0
+  local tool shard log runs status=0
   if ! command -v compute-sanitizer >/dev/null; then
     echo "compute-sanitizer not found; put the CUDA Toolkit's bin folder on PATH"
     return 1
   fi
-  for tool in memcheck racecheck; do
-    local log=$out/$tool.log
-    if REDUCTION_TEST_MAX_ELEMENTS=1048576 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 86 \
-         "$bin/reduction_gpu_tests" --gtest_brief=1 >"$log" 2>&1; then
-      grep 'SUMMARY' "$log"
-      ran "$log" || status=1
-      grep -qE 'SUMMARY: 0 (errors|hazards)' "$log" || status=1
-    elif grep -qiE 'not supported|unsupported|permission' "$log"; then
-      grep -iE -m 3 'not supported|unsupported|permission' "$log"
-      [ "$status" -eq 1 ] || status=3
-    else
-      grep -E 'SUMMARY|FAILED' "$log" || tail -n 20 "$log"
-      status=1
-    fi
+  for tool in memcheck racecheck initcheck synccheck; do
+    runs=()
+    for shard in 0 1 2 3; do
+      sanitized "$tool" "$shard" "$out/$tool.$shard.log" &
+      runs+=($!)
+    done
+    for shard in 0 1 2 3; do
+      log=$out/$tool.$shard.log
+      if wait "${runs[$shard]}"; then
+        echo "$tool: $(grep -m 1 'SUMMARY' "$log")"
+        ran "$log" || status=1
+        grep -qE 'SUMMARY: 0 (errors|hazards)' "$log" || status=1
+      elif grep -qiE 'not supported|unsupported|permission' "$log"; then
+        grep -iE -m 3 'not supported|unsupported|permission' "$log"
+        [ "$status" -eq 1 ] || status=3
+      else
+        grep -E 'SUMMARY|FAILED' "$log" || tail -n 20 "$log"
+        status=1
+      fi
+      cat "$log" >>"$out/$tool.log"
+      rm "$log"
+    done
   done
   return "$status"
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +28,23 @@ inline uint64_t CappedCount(uint64_t count) {
   if (cap == nullptr) return count;
   return std::min<uint64_t>(count, std::strtoull(cap, nullptr, 10));
 }
+
+// Which of a test's many cases run: all, or with REDUCTION_TEST_SAMPLE=N each Nth from a random one
+// on, for tools that make kernels some hundred times slower.
+class Sample {
+ public:
+  explicit Sample(uint64_t seed) {
+    const char* const every = std::getenv("REDUCTION_TEST_SAMPLE");
+    if (every != nullptr) every_ = std::max<uint64_t>(std::strtoull(every, nullptr, 10), 1);
+    case_ = seed % every_;
+  }
+  // Whether the next case runs.
+  bool Takes() { return case_++ % every_ == 0; }
+
+ private:
+  uint64_t every_ = 1;
+  uint64_t case_;
+};
 
 inline bool HasDevice() {
   int count = 0;
@@ -91,6 +109,7 @@ class DeviceTest : public ::testing::Test {
 
   const uint64_t seed_ = std::random_device{}();
   std::mt19937_64 random_{seed_};
+  Sample sample_{seed_};
   std::optional<kernels::cuda::DeviceReducer> reducer_;
   std::optional<kernels::cuda::CudaStream> stream_;
 

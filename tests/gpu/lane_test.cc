@@ -120,6 +120,7 @@ class CudaLane : public ::testing::Test {
 
   const uint64_t seed_ = std::random_device{}();
   std::mt19937_64 random_{seed_};
+  Sample sample_{seed_};
 
  private:
   std::vector<std::unique_ptr<Backend>> backends_;
@@ -142,6 +143,7 @@ TEST_F(CudaLane, GivesTheBitsOfTheCpuForRandomChunks) {
   for (const kernels::ElementType type : kernels::kAllElementTypes) {
     const uint64_t most = CappedCount((200 * kernels::kLeafBytes) / kernels::ElementSize(type));
     for (const Plan& plan : PlansOf(type, kernels::cuda::kComponentSets)) {
+      if (!sample_.Takes()) continue;
       const Job job(plan, most - random_() % (most / 2 + 1), random_);
       EXPECT_EQ(StateDifference(plan, ThroughLane(*lane, job, random_), job.OnCpu()), "")
           << kernels::ElementTypeName(type) << ", components " << plan.components << ", "
@@ -154,6 +156,7 @@ TEST_F(CudaLane, ReducesManySmallArraysInOneLaunch) {
   const std::unique_ptr<Lane> lane = MakeLane();
   for (const kernels::ElementType type : kernels::kAllElementTypes) {
     for (const Plan& plan : PlansOf(type, kernels::cuda::kComponentSets)) {
+      if (!sample_.Takes()) continue;
       std::vector<Job> jobs;
       SlotWriter writer{lane->slot(0), 0, {}};
       for (size_t i = 0; i < Lane::kMaxTasks; ++i) {
