@@ -16,6 +16,7 @@
 #include <csignal>
 #include <random>
 
+#include "server/bind_error.h"
 #include "server/service.h"
 #include "server/version.h"
 
@@ -76,9 +77,8 @@ std::unique_ptr<prometheus::Exposer> StartExposer(const std::string& address, st
                                             "request_timeout_ms", "2000"};
   try {
     return std::make_unique<prometheus::Exposer>(options);
-  } catch (const std::exception& exception) {
-    *error = "cannot serve metrics on " + address + " (" + exception.what() +
-             "); is the port taken? Choose another with --metrics";
+  } catch (const std::exception&) {  // it speaks of civetweb's insides
+    *error = CannotListen("--metrics", address);
     return nullptr;
   }
 }
@@ -116,10 +116,8 @@ Listener StartListening(const Options& options, const AdmissionLimits& limits,
   if (listener.server == nullptr) {
     // gRPC stops at the first address that it cannot take and leaves its port as it was.
     const auto taken = std::find(ports.begin(), ports.end(), -1);
-    *error = "cannot listen on " +
-             options.listen[taken == ports.end() ? 0 : taken - ports.begin()] +
-             "; is the port taken, or the address not of this machine? Choose another with "
-             "--listen";
+    *error =
+        CannotListen("--listen", options.listen[taken == ports.end() ? 0 : taken - ports.begin()]);
     return listener;
   }
   for (size_t i = 0; i < options.listen.size(); ++i) {

@@ -72,10 +72,15 @@ class OptionsTest(unittest.TestCase):
     def test_ports_that_are_taken(self):
         with start_server() as server:
             listen, metrics = server.listen[0], server.metrics
-            self.assertFailsToStart(run(*FREE_PORTS[1:], "--listen=" + listen), listen, "--listen")
-            self.assertFailsToStart(run(FREE_PORTS[0], FREE_PORTS[2], "--metrics=" + metrics),
-                                    metrics, "--metrics")
-            self.assertFailsToStart(run(*FREE_PORTS[1:], "--listen=127.0.0.1:0," + listen), listen)
+            for arguments, option in ((("--listen=" + listen,), "--listen=" + listen),
+                                      (("--metrics=" + metrics,), "--metrics=" + metrics),
+                                      (("--listen=127.0.0.1:0," + listen,), "--listen=" + listen)):
+                free = [port for port in FREE_PORTS
+                        if port.split("=")[0] != option.split("=")[0]]
+                done = run(*free, *arguments)
+                self.assertFailsToStart(done, option + ": the address is in use",
+                                        f"choose another with {option.split('=')[0]}=HOST:PORT")
+                self.assertNotIn("ivet", done.stderr)
             self.assertEqual(server.stop(), 0)
         with ServerProcess([PROGRAM, "--listen=" + listen, "--metrics=" + metrics,
                             "--device=cpu"]) as again:
@@ -83,9 +88,11 @@ class OptionsTest(unittest.TestCase):
             self.assertEqual(again.stop(), 0)
 
     def test_addresses_that_are_not_of_this_machine(self):
-        for address in ("192.0.2.1:0", "nowhere.invalid:1", "unix:/nowhere/socket"):
+        for address, why in (("192.0.2.1:0", "not one of this machine"),
+                             ("nowhere.invalid:1", "host is unknown"),
+                             ("unix:/nowhere/socket", "no socket")):
             with self.subTest(address=address):
-                self.assertFailsToStart(run(*FREE_PORTS[1:], "--listen=" + address), address)
+                self.assertFailsToStart(run(*FREE_PORTS[1:], "--listen=" + address), address, why)
         self.assertFailsToStart(run(FREE_PORTS[0], FREE_PORTS[2], "--metrics=192.0.2.1:0"),
                                 "192.0.2.1:0")
 
