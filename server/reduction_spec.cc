@@ -42,6 +42,11 @@ std::optional<Refusal> ReadOptions(const v1::Options& options, ReductionSpec* sp
   spec->result_options.ddof = options.ddof();
   spec->device.kind = static_cast<DeviceKind>(options.device().kind());
   if (options.device().has_ordinal()) spec->device.ordinal = options.device().ordinal();
+  if (spec->device.kind == DeviceKind::kCpu && spec->device.ordinal.value_or(0) != 0) {
+    return Invalid("NO_SUCH_CPU", "options.device.ordinal",
+                   "options.device.ordinal is " + std::to_string(*spec->device.ordinal) +
+                       ", and the CPU is one device; use 0, or leave the ordinal out.");
+  }
   return std::nullopt;
 }
 

@@ -184,6 +184,21 @@ class ErrorsTest(ServiceTest):
                 self.assertRefused(self.refusal(method, request),
                                    grpc.StatusCode.FAILED_PRECONDITION, "NO_GPU")
 
+    def test_cpu_has_one_ordinal(self):
+        for ordinal in (1, 2**32 - 1):
+            options = pb.Options(device=pb.Device(kind=pb.Device.KIND_CPU, ordinal=ordinal))
+            field = "options.device.ordinal"
+            for method, request in (
+                    (self.stub.Sum, array_request([1], "int8", options=options)),
+                    (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, options=options)),
+                    (self.stub.Reduce, reduce_request([1], "int8", SUM, options=options))):
+                self.assertInvalid(self.refusal(method, request), "NO_SUCH_CPU", field)
+            self.assertStreamInvalid([message(header("int8", SUM, options=options))],
+                                     "NO_SUCH_CPU", "header." + field)
+        first = pb.Options(device=pb.Device(kind=pb.Device.KIND_CPU, ordinal=0))
+        self.assertEqual(self.stub.Sum(array_request([1], "int8", options=first),
+                                       timeout=60).value.int64, 1)
+
     def test_methods_that_do_not_exist(self):
         for path in ("/reduction.v1.Reduction/Product", "/reduction.v2.Reduction/Sum", "/x"):
             refusal = self.refusal(self.channel.unary_unary(path), b"")

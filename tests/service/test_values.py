@@ -143,9 +143,10 @@ class ValuesTest(ServiceTest):
 
     def test_statistics_come_in_the_order_asked_and_as_often(self):
         asked = [pb.STATISTIC_MAX, pb.STATISTIC_SUM, pb.STATISTIC_MAX]
-        response = self.stub.Reduce(reduce_request([1, 5, 2], "uint8", asked))
-        self.assertEqual([entry.statistic for entry in response.values], asked)
-        self.assertEqual([number(entry.value) for entry in response.values], [5, 8, 5])
+        for response in (self.stub.Reduce(reduce_request([1, 5, 2], "uint8", asked)),
+                         self.stub.ReduceStream(chunks(header("uint8", asked), bytes([1, 5, 2])))):
+            self.assertEqual([entry.statistic for entry in response.values], asked)
+            self.assertEqual([number(entry.value) for entry in response.values], [5, 8, 5])
 
     def test_ddof(self):
         values = [1.0, 2.0, 4.0, 9.0]

@@ -49,7 +49,7 @@ std::string_view AlgorithmName(Algorithm algorithm);
 struct Device {
   enum class Kind : uint8_t { kAuto = 0, kGpu = 1, kCpu = 2 };
   Kind kind = Kind::kAuto;
-  std::optional<uint32_t> ordinal;  // of the GPU; any when absent
+  std::optional<uint32_t> ordinal;  // of the GPU, any when absent; of the CPU 0
 };
 
 enum class NanPolicy : uint8_t { kPropagate = 1, kIgnore = 2 };
