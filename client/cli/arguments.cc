@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "client/cli/npy.h"
 #include "client/cli/version.h"
 
 namespace reduction::cli {
@@ -17,21 +18,33 @@ A FILE is a .npy file, raw little-endian numbers with --dtype, or - for standard
 Exit status: 0; 1 when a call fails (or health finds a server that does not serve); 2 for a wrong
 command line or a FILE that cannot be used. Errors are one line on standard error.)";
 
-// Names as they are given, besides NumPy's own.
+// Names as they are given, besides NumPy's own. i8 and u8 are not among them: who counts bits means
+// one byte, who counts bytes, as NumPy does, means eight.
 const std::map<std::string, ElementType>& ShortTypeNames() {
   static const std::map<std::string, ElementType> names = {
       {"f16", ElementType::kFloat16},   {"bf16", ElementType::kBfloat16},
       {"f32", ElementType::kFloat32},   {"f64", ElementType::kFloat64},
-      {"i8", ElementType::kInt8},       {"i16", ElementType::kInt16},
-      {"i32", ElementType::kInt32},     {"i64", ElementType::kInt64},
-      {"u8", ElementType::kUint8},      {"u16", ElementType::kUint16},
+      {"i16", ElementType::kInt16},     {"i32", ElementType::kInt32},
+      {"i64", ElementType::kInt64},     {"u16", ElementType::kUint16},
       {"u32", ElementType::kUint32},    {"u64", ElementType::kUint64},
       {"half", ElementType::kFloat16},  {"float", ElementType::kFloat32},
       {"double", ElementType::kFloat64}};
   return names;
 }
 
+constexpr char kKnownTypes[] =
+    "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64, f16 bf16 "
+    "f32 f64 i16 i32 i64 u16 u32 u64, and NumPy's f2 f4 f8 i1 i2 i4 u1 u2 u4 <i8 <u8 (i8 and u8 "
+    "alone can mean 8 bits or 8 bytes)";
+
 std::optional<ElementType> TypeNamed(const std::string& name) {
+  constexpr std::string_view kByteOrders = "<=|";
+  if (!name.empty() && kByteOrders.find(name.front()) != std::string_view::npos) {
+    return TypeOfNumPyCode(std::string_view(name).substr(1));
+  }
+  if (name != "i8" && name != "u8") {
+    if (const std::optional<ElementType> type = TypeOfNumPyCode(name)) return type;
+  }
   const auto found = ShortTypeNames().find(name);
   if (found != ShortTypeNames().end()) return found->second;
   for (int i = 1; i <= static_cast<int>(ElementType::kUint64); ++i) {
@@ -63,17 +76,20 @@ std::optional<Device> DeviceNamed(const std::string& name) {
   return Device{Kind::kGpu, ordinal};
 }
 
-// An option whose text `parse` turns into an optional value; `expected` says what it takes.
+// An option whose text `parse` turns into an optional value; `expected` says what it takes, and
+// `known`, where that is too long for --help, lists it in errors.
 template <class T, class Parse>
 CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* value, Parse parse,
-                       const std::string& help, const std::string& expected) {
+                       const std::string& help, const std::string& expected,
+                       const std::string& known = {}) {
   return app
       ->add_option_function<std::string>(
           name,
           [=](const std::string& text) {
             const auto parsed = parse(text);
             if (!parsed.has_value()) {
-              throw CLI::ValidationError(name, "cannot use \"" + text + "\" as " + expected);
+              throw CLI::ValidationError(name, "cannot use \"" + text + "\" as " + expected +
+                                                   (known.empty() ? "" : "; known are " + known));
             }
             *value = *parsed;
           },
@@ -135,7 +151,8 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
   AddParsed(app, "--dtype", &arguments->dtype, TypeNamed,
-            "Element type of raw numbers (float32, f32, uint8, u8, bfloat16, ...)", "TYPE");
+            "Element type of raw numbers (float32, f32, f4, uint8, bfloat16, ...)", "TYPE",
+            kKnownTypes);
   AddParsed(app, "--algorithm", &options.algorithm,
             OneOf<Algorithm>({{"auto", Algorithm::kAuto},
                               {"two-pass", Algorithm::kTwoPass},
@@ -190,6 +207,17 @@ void AddCommands(CLI::App* app, Arguments* arguments) {
   app->require_subcommand(1);
 }
 
+// What is wrong with a line whose words outside options, `words`, name no command.
+std::string NoCommand(const std::vector<std::string>& words) {
+  if (words.empty()) return "a command is required: sum, min, max, dot, stats, health or info";
+  const std::string& word = words.front();
+  if (word.starts_with('-')) return word + " is no option";
+  if (StatisticNamed(word).has_value()) {
+    return word + " is a statistic and no command; use reduction stats --stats=" + word + " FILE";
+  }
+  return "\"" + word + "\" is no command; use sum, min, max, dot, stats, health or info";
+}
+
 Status Wrong(std::string what) {
   std::replace(what.begin(), what.end(), '\n', ' ');
   return {StatusCode::kInvalidArgument, what + " (see reduction --help)", {}, {}};
@@ -231,6 +259,8 @@ Result<ParsedLine> ParseArguments(int argc, const char* const* argv) {
     return ParsedLine{{}, app.help()};
   } catch (const CLI::CallForVersion&) {
     return ParsedLine{{}, std::string(kVersion) + "\n"};
+  } catch (const CLI::RequiredError& error) {
+    return Wrong(app.get_subcommands().empty() ? NoCommand(app.remaining()) : error.what());
   } catch (const CLI::Error& error) {
     return Wrong(error.what());
   }

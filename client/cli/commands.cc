@@ -13,7 +13,13 @@
 namespace reduction::cli {
 namespace {
 
-Outcome Failed(const Status& status) { return {kExitFailed, {}, status}; }
+Outcome Failed(Status status) {
+  // What a server says about itself has a reason; gRPC says that it reached none.
+  if (status.code == StatusCode::kUnavailable && status.reason.empty()) {
+    status.message += "; is reduction-server running there? --target=ADDR chooses another";
+  }
+  return {kExitFailed, {}, std::move(status)};
+}
 Outcome Misused(const Status& status) { return {kExitUsage, {}, status}; }
 
 Result<Client> Connect(const Arguments& arguments) {

@@ -165,11 +165,10 @@ Status ParseDescr(std::string_view descr, std::optional<ElementType> dtype, NpyH
     header->type = ElementType::kBfloat16;
     return {};
   }
-  for (const Descr& known : kDescrs) {
-    if (known.code != code) continue;
-    const bool one_byte = ElementSize(known.type) == 1;
+  if (const std::optional<ElementType> type = TypeOfNumPyCode(code)) {
+    const bool one_byte = ElementSize(*type) == 1;
     if (order == '|' && !one_byte) return Malformed("'descr' is " + quoted);
-    header->type = known.type;
+    header->type = *type;
     header->big_endian = order == '>' && !one_byte;
     return {};
   }
@@ -179,6 +178,13 @@ Status ParseDescr(std::string_view descr, std::optional<ElementType> dtype, NpyH
 }
 
 }  // namespace
+
+std::optional<ElementType> TypeOfNumPyCode(std::string_view code) {
+  for (const Descr& known : kDescrs) {
+    if (known.code == code) return known.type;
+  }
+  return std::nullopt;
+}
 
 Result<size_t> NpyDataOffset(std::string_view preamble) {
   if (preamble.size() < kNpyPreambleBytes || !preamble.starts_with(kNpyMagic)) {

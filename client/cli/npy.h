@@ -16,6 +16,10 @@ inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 // Bytes that NpyDataOffset needs.
 inline constexpr size_t kNpyPreambleBytes = 12;
 
+// The element type of NumPy's code for a kind and bytes of an element: "f4", "u8", … bool ("b1") is
+// uint8.
+std::optional<ElementType> TypeOfNumPyCode(std::string_view code);
+
 struct NpyHeader {
   ElementType type = ElementType::kFloat32;
   bool big_endian = false;

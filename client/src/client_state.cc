@@ -147,7 +147,7 @@ Result<Reduction> ClientState::ReduceWhole(const Route& route, const Request& re
     route.target->ForgetInfo();
     return status;
   }
-  return DecodeStream(request, response);
+  return DecodeStream(request, arrays.x.size(), response);
 }
 
 Result<Reduction> ClientState::ReduceOverAll(const Request& request, const Arrays& arrays,

@@ -1,5 +1,6 @@
 #include "client/src/connection.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
@@ -12,6 +13,7 @@
 
 #include "client/src/grpc_conversion.h"
 #include "client/src/stream_reactor.h"
+#include "client/src/target.h"
 
 namespace reduction::detail {
 namespace {
@@ -19,7 +21,12 @@ namespace {
 // Below it, a copy costs less than keeping track of borrowed memory.
 constexpr size_t kCopyLimit = 64 << 10;
 
-grpc::ChannelArguments Arguments(int channel_index) {
+// Starts gRPC for the rest of the process. Its shutdown, which otherwise comes with the end of the
+// last channel, waits for a poller that a blocked write started, and that sleeps for up to ten
+// seconds: on machines with many cores most clients that streamed took that long to go.
+void KeepGrpcRunning() { [[maybe_unused]] static const bool running = (grpc_init(), true); }
+
+grpc::ChannelArguments Arguments(const std::string& target, int channel_index) {
   constexpr int kMilliseconds = 1000;
   grpc::ChannelArguments arguments;
   // Equal channels would share one connection.
@@ -33,6 +40,8 @@ grpc::ChannelArguments Arguments(int channel_index) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5 * kMilliseconds);
   // gRPC's own retries keep references to what was sent; ours know which calls may be repeated.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A proxy of the environment is for other machines.
+  if (IsLoopback(target)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return arguments;
 }
 
@@ -53,6 +62,7 @@ struct Connection::Channel {
 Connection::Connection(const std::string& target, int channel_index, const ClientOptions& options,
                        const std::string& root_certificates)
     : target_(target) {
+  KeepGrpcRunning();
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   if (options.tls.has_value()) {
     grpc::SslCredentialsOptions ssl;
@@ -62,7 +72,7 @@ Connection::Connection(const std::string& target, int channel_index, const Clien
     credentials = grpc::InsecureChannelCredentials();
   }
   channel_ = std::make_unique<Channel>(
-      Channel{grpc::CreateCustomChannel(target, credentials, Arguments(channel_index))});
+      Channel{grpc::CreateCustomChannel(target, credentials, Arguments(target, channel_index))});
 }
 
 Connection::~Connection() = default;

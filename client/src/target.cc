@@ -52,4 +52,13 @@ Result<std::vector<std::string>> ParseTargets(std::string_view targets) {
   return parsed;
 }
 
+bool IsLoopback(std::string_view target) {
+  for (const std::string_view prefix : {"dns:", "ipv4:", "ipv6:"}) {
+    if (target.starts_with(prefix)) target.remove_prefix(prefix.size());
+  }
+  target.remove_prefix(target.rfind('/') + 1);  // of dns:///name:port; npos + 1 is 0
+  const std::string_view host = target.substr(0, target.rfind(':'));
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
 }  // namespace reduction::detail

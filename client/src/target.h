@@ -13,4 +13,8 @@ namespace reduction::detail {
 // without a port, which gRPC would take to mean port 443.
 Result<std::vector<std::string>> ParseTargets(std::string_view targets);
 
+// Whether a target that ParseTargets gave is this machine by its text, be it a literal address or
+// "localhost".
+bool IsLoopback(std::string_view target);
+
 }  // namespace reduction::detail

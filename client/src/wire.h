@@ -26,6 +26,9 @@ struct Request {
 // OK, or INVALID_ARGUMENT where the statistics cannot be asked for together.
 Status CheckStatistics(const std::vector<Statistic>& statistics);
 
+// Whether Reduce serves the request in one message, rather than a method of its statistic.
+bool UsesReduce(const Request& request);
+
 struct UnaryRequest {
   std::string_view method;  // "/reduction.v1.Reduction/Sum", …
   Message message;
@@ -51,7 +54,10 @@ Message EncodeChunk(uint64_t offset, std::span<const std::byte> x, std::span<con
 
 // The answer to a request without partial. INTERNAL when it does not answer `request`.
 Result<Reduction> DecodeUnary(const Request& request, std::string_view response);
-Result<Reduction> DecodeStream(const Request& request, std::string_view response);
+// DATA_LOSS when it is about another number of bytes than the `array_bytes` of each array that were
+// sent: gRPC reports a stream that is cut inside a message as one that ended.
+Result<Reduction> DecodeStream(const Request& request, uint64_t array_bytes,
+                               std::string_view response);
 
 // The answer to a part.
 struct PartialResponse {

@@ -64,7 +64,9 @@ Result<Reduction> WriterState::Finish() {
   const Status status = call_->Finish(&response);
   call_.reset();
   if (!status.ok()) return Fail(status);
-  return DecodeStream(request_, response);
+  Result<Reduction> reduction = DecodeStream(request_, offset_, response);
+  if (!reduction.ok()) return Fail(reduction.status());
+  return reduction;
 }
 
 Status WriterState::Fail(const Status& status) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace reduction::cli {
@@ -65,6 +67,62 @@ TEST(Arguments, TakeNumPyNamesAndShortNamesOfTypes) {
   EXPECT_EQ(Parse({"sum", "-", "--dtype=bfloat16"})->arguments->dtype, ElementType::kBfloat16);
   EXPECT_EQ(Parse({"sum", "-", "--dtype=bf16"})->arguments->dtype, ElementType::kBfloat16);
   EXPECT_EQ(Parse({"sum", "-", "--dtype=uint8"})->arguments->dtype, ElementType::kUint8);
+}
+
+TEST(Arguments, TakeNumPyCodesOfTypes) {
+  const std::pair<const char*, ElementType> codes[] = {
+      {"f2", ElementType::kFloat16},  {"f4", ElementType::kFloat32}, {"f8", ElementType::kFloat64},
+      {"i1", ElementType::kInt8},     {"i2", ElementType::kInt16},   {"i4", ElementType::kInt32},
+      {"u1", ElementType::kUint8},    {"u2", ElementType::kUint16},  {"u4", ElementType::kUint32},
+      {"<i8", ElementType::kInt64},   {"<u8", ElementType::kUint64}, {"<f4", ElementType::kFloat32},
+      {"=f8", ElementType::kFloat64}, {"=i8", ElementType::kInt64},  {"|u1", ElementType::kUint8},
+      {"i16", ElementType::kInt16},   {"u64", ElementType::kUint64}};
+  for (const auto& [code, type] : codes) {
+    const auto line = Parse({"sum", "-", "--dtype", code});
+    ASSERT_TRUE(line.ok()) << line.status().message;
+    EXPECT_EQ(line->arguments->dtype, type) << code;
+  }
+}
+
+TEST(Arguments, ListTheTypesWhenOneIsUnknown) {
+  for (const char* wrong : {"int", ">f4", "<f3", "<", "", "f16x"}) {
+    const std::string message = Parse({"sum", "-", "--dtype", wrong}).status().message;
+    EXPECT_NE(message.find("float32"), std::string::npos) << wrong << ": " << message;
+  }
+  // Every name of the list is one.
+  const std::string message = Parse({"sum", "-", "--dtype=int"}).status().message;
+  const size_t begin = message.find("known are ") + 10;
+  std::istringstream list(message.substr(begin, message.find('(') - begin));
+  int names = 0;
+  for (std::string name; list >> name;) {
+    if (name.back() == ',') name.pop_back();
+    if (name == "and" || name == "NumPy's") continue;
+    EXPECT_TRUE(Parse({"sum", "-", "--dtype", name.c_str()}).ok()) << name;
+    ++names;
+  }
+  EXPECT_GE(names, 12 + 10 + 11);
+}
+
+// Eight bits for some, eight bytes for NumPy: guessing would give a wrong sum without a word.
+TEST(Arguments, RefuseTypesThatCouldBeTwo) {
+  for (const char* name : {"i8", "u8"}) {
+    const std::string message = Parse({"sum", "-", "--dtype", name}).status().message;
+    EXPECT_NE(message.find("8 bits or 8 bytes"), std::string::npos) << message;
+  }
+}
+
+TEST(Arguments, SayWhereStatisticsAreThatAreNoCommands) {
+  for (const char* name : {"argmax", "mean", "std", "nan_count"}) {
+    const std::string message = Parse({"--json", name, "x.npy"}).status().message;
+    EXPECT_NE(message.find(std::string("reduction stats --stats=") + name + " FILE"),
+              std::string::npos)
+        << message;
+  }
+  EXPECT_NE(Parse({"product", "x"}).status().message.find("\"product\" is no command"),
+            std::string::npos);
+  EXPECT_NE(Parse({"--bogus", "x"}).status().message.find("--bogus is no option"),
+            std::string::npos);
+  EXPECT_NE(Parse({}).status().message.find("a command is required"), std::string::npos);
 }
 
 TEST(Arguments, ListStatisticsOnce) {

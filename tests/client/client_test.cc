@@ -2,6 +2,7 @@
 #include "reduction/client.hpp"
 
 #include <arpa/inet.h>
+#include <grpc/grpc.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,6 +40,24 @@ TEST(ParseTargets, RefusesWhatGrpcWouldGuess) {
     EXPECT_EQ(parsed.status().code, StatusCode::kInvalidArgument) << targets;
     EXPECT_EQ(parsed.status().reason, "BAD_TARGET") << targets;
   }
+}
+
+TEST(IsLoopback, KnowsThisMachineByItsText) {
+  for (const char* target :
+       {"localhost:1", "127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "dns:///localhost:1",
+        "dns:127.0.0.1:1", "ipv4:127.0.0.1:1", "ipv6:[::1]:1"}) {
+    EXPECT_TRUE(detail::IsLoopback(target)) << target;
+  }
+  for (const char* target : {"node:1", "10.0.0.1:1", "localhost.example:1", "dns:///node:1",
+                             "dns://127.0.0.1/node:1", "[fe80::1]:1"}) {
+    EXPECT_FALSE(detail::IsLoopback(target)) << target;
+  }
+}
+
+// gRPC's shutdown can wait ten seconds for a poller of its own.
+TEST(Client, LeavesGrpcRunningWhenItEnds) {
+  { const Client client = Unreachable(); }
+  EXPECT_EQ(grpc_is_initialized(), 1);
 }
 
 TEST(Client, RefusesOptionsThatMakeNoSense) {

@@ -1,5 +1,6 @@
 """The reduction command against a real server."""
 
+import concurrent.futures
 import json
 import os
 import signal
@@ -7,8 +8,10 @@ import subprocess
 import tempfile
 import unittest
 
+import grpc
 import numpy
 
+from reduction.v1 import reduction_pb2, reduction_pb2_grpc
 from server_process import ServerProcess, eventually
 
 SERVER = os.environ["REDUCTION_SERVER"]
@@ -36,7 +39,8 @@ class CommandTest(unittest.TestCase):
         return path
 
     def run_command(self, *arguments, target=None, **options):
-        environment = dict(os.environ, REDUCTION_TARGET=target or self.target)
+        environment = dict(os.environ, REDUCTION_TARGET=target or self.target,
+                           **options.pop("environment", {}))
         return subprocess.run([COMMAND, *arguments], env=environment, capture_output=True,
                               stdin=options.pop("stdin", subprocess.DEVNULL), timeout=120,
                               **options)
@@ -137,8 +141,21 @@ class CommandTest(unittest.TestCase):
         self.assertIn("max", self.assert_fails(1, "INVALID_ARGUMENT", "max", empty))
         self.assert_fails(1, "FAILED_PRECONDITION", "sum", self.file, "--device=cuda:0")
         nobody = f"unix:{self.scratch}/nobody"
-        self.assertIn(nobody, self.assert_fails(1, "UNAVAILABLE", "health", target=nobody))
-        self.assert_fails(1, "UNAVAILABLE", "sum", self.file, target=nobody)
+        for words in (["health"], ["info"], ["sum", self.file]):
+            error = self.assert_fails(1, "UNAVAILABLE", *words, target=nobody)
+            self.assertIn(nobody, error)
+            self.assertIn("is reduction-server running there? --target=ADDR chooses another", error)
+
+    def test_statistics_are_no_commands(self):
+        self.assertIn("use reduction stats --stats=argmax FILE",
+                      self.assert_fails(2, "INVALID_ARGUMENT", "argmax", self.file))
+
+    def test_a_proxy_is_not_asked_for_this_machine(self):
+        proxy = {"http_proxy": "http://127.0.0.1:1", "no_proxy": ""}
+        done = self.run_command("health", environment=proxy)
+        self.assertEqual((done.returncode, done.stdout), (0, b"SERVING\n"), done.stderr)
+        elsewhere = self.run_command("health", "--target=192.0.2.1:1", environment=proxy)
+        self.assertIn(b"127.0.0.1:1:", elsewhere.stderr)
 
     def test_wrong_use_exits_with_2(self):
         self.assert_fails(2, "INVALID_ARGUMENT")
@@ -162,7 +179,40 @@ class CommandTest(unittest.TestCase):
         self.assertIn(b"standard output", done.stderr)
 
 
+class ForgetfulServer(reduction_pb2_grpc.ReductionServicer):
+    """Says of every stream that its last element never came."""
+
+    def GetServerInfo(self, request, context):
+        limits = reduction_pb2.GetServerInfoResponse.Limits(max_message_bytes=1 << 20)
+        return reduction_pb2.GetServerInfoResponse(limits=limits)
+
+    def ReduceStream(self, messages, context):
+        received = sum(len(message.x) for message in messages)
+        value = reduction_pb2.StatisticValue(statistic=reduction_pb2.STATISTIC_SUM,
+                                             value=reduction_pb2.Value(uint64=0))
+        return reduction_pb2.ReduceResponse(
+            values=[value], count=received - 1,
+            execution=[reduction_pb2.Execution(device="cpu", bytes=received - 1)])
+
+
 class LostServerTest(unittest.TestCase):
+
+    def test_an_answer_about_fewer_bytes_is_data_loss(self):
+        with tempfile.TemporaryDirectory() as scratch, \
+                concurrent.futures.ThreadPoolExecutor() as threads:
+            server = grpc.server(threads)
+            reduction_pb2_grpc.add_ReductionServicer_to_server(ForgetfulServer(), server)
+            target = f"unix:{scratch}/socket"
+            server.add_insecure_port(target)
+            server.start()
+            for policy in ("propagate", "ignore"):
+                done = subprocess.run([COMMAND, "sum", "-", "--dtype=u1", f"--nan={policy}",
+                                       f"--target={target}"], input=bytes(1000),
+                                      capture_output=True, timeout=120)
+                self.assertEqual((done.returncode, done.stdout), (1, b""))
+                self.assertRegex(done.stderr.decode(),
+                                 r"\Areduction: DATA_LOSS: [^\n]*999 bytes [^\n]*1000[^\n]*\n\Z")
+            server.stop(None).wait()
 
     def test_a_server_that_dies_during_a_transfer_is_unavailable(self):
         for connections in (1, 3):
@@ -173,7 +223,7 @@ class LostServerTest(unittest.TestCase):
                 with open(path, "wb") as file:
                     file.truncate(8 << 30)
                 with subprocess.Popen(
-                        [COMMAND, "sum", path, "--dtype=u8", f"--target={server.listen[0]}",
+                        [COMMAND, "sum", path, "--dtype=u1", f"--target={server.listen[0]}",
                          f"--connections={connections}"], stderr=subprocess.PIPE) as command:
                     eventually(lambda: server.metric("reduction_received_bytes_total",
                                                      source="stream"), "bytes arrive")

@@ -117,10 +117,11 @@ TEST(DecodeStream, GivesValuesInTheOrderAsked) {
     auto* execution = proto.add_execution();
     execution->set_device("cuda:1");
     execution->set_algorithm(v1::ALGORITHM_TWO_PASS);
+    execution->set_bytes(20);
     execution->set_kernel_nanos(21);
   }
-  const auto result =
-      DecodeStream(MakeRequest({Statistic::kSum, Statistic::kArgmax}), proto.SerializeAsString());
+  const auto result = DecodeStream(MakeRequest({Statistic::kSum, Statistic::kArgmax}), 40,
+                                   proto.SerializeAsString());
   ASSERT_TRUE(result.ok()) << result.status().message;
   EXPECT_EQ(std::get<int64_t>(*result->Find(Statistic::kSum)), INT64_MIN);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(*result->Find(Statistic::kArgmax)));
@@ -130,16 +131,50 @@ TEST(DecodeStream, GivesValuesInTheOrderAsked) {
   EXPECT_EQ(result->executions[0].kernel.count(), 42);
 }
 
+TEST(DecodeStream, GivesAStatisticThatIsAskedTwiceTwice) {
+  v1::ReduceResponse proto;
+  for (int i = 0; i < 2; ++i) {
+    proto.add_values()->set_statistic(v1::STATISTIC_SUM);
+    proto.mutable_values(i)->mutable_value()->set_int64(7);
+  }
+  const Request request = MakeRequest({Statistic::kSum, Statistic::kSum});
+  const auto result = DecodeStream(request, 0, proto.SerializeAsString());
+  ASSERT_TRUE(result.ok()) << result.status().message;
+  EXPECT_EQ(result->values.size(), 2u);
+}
+
+TEST(DecodeStream, IsDataLossWhenBytesAreMissing) {
+  v1::ReduceResponse proto;
+  proto.add_values()->set_statistic(v1::STATISTIC_DOT);
+  proto.mutable_values(0)->mutable_value()->set_int64(1);
+  proto.set_count(3);
+  proto.add_execution()->set_bytes(24);
+  proto.add_execution()->set_bytes(16);
+  const std::string response = proto.SerializeAsString();
+
+  Request request = MakeRequest({Statistic::kDot});
+  request.options.nan_policy = NanPolicy::kPropagate;
+  EXPECT_TRUE(DecodeStream(request, 12, response).ok()) << "3 pairs of int32";
+  const Status lost = DecodeStream(request, 20, response).status();
+  EXPECT_EQ(lost.code, StatusCode::kDataLoss);
+  EXPECT_EQ(lost.reason, "INCOMPLETE");
+  EXPECT_NE(lost.message.find("12 bytes of an array of 20"), std::string::npos) << lost.message;
+
+  request.options.nan_policy = NanPolicy::kIgnore;
+  EXPECT_TRUE(DecodeStream(request, 20, response).ok()) << "two NaNs among 5 pairs";
+  EXPECT_EQ(DecodeStream(request, 24, response).status().code, StatusCode::kDataLoss);
+}
+
 TEST(DecodeStream, RefusesAnswersToOtherQuestions) {
   const Request request = MakeRequest({Statistic::kSum});
-  EXPECT_EQ(DecodeStream(request, "\xff").status().code, StatusCode::kInternal);
-  EXPECT_EQ(DecodeStream(request, "").status().code, StatusCode::kInternal);
+  EXPECT_EQ(DecodeStream(request, 0, "\xff").status().code, StatusCode::kInternal);
+  EXPECT_EQ(DecodeStream(request, 0, "").status().code, StatusCode::kInternal);
   v1::ReduceResponse proto;
   proto.add_values()->set_statistic(v1::STATISTIC_SUM);
-  EXPECT_FALSE(DecodeStream(request, proto.SerializeAsString()).ok()) << "without a value";
+  EXPECT_FALSE(DecodeStream(request, 0, proto.SerializeAsString()).ok()) << "without a value";
   proto.mutable_values(0)->set_statistic(v1::STATISTIC_MAX);
   proto.mutable_values(0)->mutable_value()->set_int64(1);
-  EXPECT_FALSE(DecodeStream(request, proto.SerializeAsString()).ok()) << "of another statistic";
+  EXPECT_FALSE(DecodeStream(request, 0, proto.SerializeAsString()).ok()) << "of another statistic";
   EXPECT_FALSE(DecodeUnary(request, "").ok());
 }
 
