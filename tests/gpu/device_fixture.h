@@ -19,6 +19,7 @@
 #include "kernels/ordered_fold.h"
 #include "tests/random_array.h"
 #include "tests/state_difference.h"
+#include "tests/test_environment.h"
 
 namespace reduction::testing {
 
@@ -76,7 +77,7 @@ class DeviceTest : public ::testing::Test {
     if (!HasDevice()) GTEST_SKIP() << "no CUDA device";
     reducer_.emplace(0);
     stream_.emplace();
-    trace_.emplace(__FILE__, __LINE__, "seed " + std::to_string(seed_));
+    trace_.emplace(__FILE__, __LINE__, "REDUCTION_TEST_SEED=" + std::to_string(seed_));
   }
 
   uint64_t Draw(uint64_t end) { return random_() % end; }
@@ -107,7 +108,9 @@ class DeviceTest : public ::testing::Test {
         << x_at << " and " << y_at << ", first index " << first_index;
   }
 
-  const uint64_t seed_ = std::random_device{}();
+  // Another one in every run, unless REDUCTION_TEST_SEED repeats one.
+  const uint64_t seed_ =
+      std::getenv("REDUCTION_TEST_SEED") == nullptr ? std::random_device{}() : TestSeed();
   std::mt19937_64 random_{seed_};
   Sample sample_{seed_};
   std::optional<kernels::cuda::DeviceReducer> reducer_;

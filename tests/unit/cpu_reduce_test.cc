@@ -13,7 +13,7 @@
 #include "tests/reference_reduce.h"
 #include "tests/state_difference.h"
 #include "tests/test_environment.h"
-#include "tests/unit/vector_targets.h"
+#include "tests/vector_targets.h"
 
 namespace reduction::testing {
 namespace {
