@@ -52,11 +52,9 @@ class DeviceRandomSlices : public DeviceTest, public ::testing::WithParamInterfa
 
   // Null, the tuned shape, one time in four.
   const LaunchShape* DrawShape() {
-    shape_.block_warps = 1 + static_cast<uint32_t>(Draw(kernels::cuda::kMaxBlockWarps));
     shape_.run_level = static_cast<uint32_t>(Draw(7));
     shape_.blocks_per_multiprocessor = static_cast<uint32_t>(Draw(4));
     shape_.ticket = Draw(2) == 0;
-    shape_.block_a_leaf = Draw(2) == 0;
     return Draw(4) == 0 ? nullptr : &shape_;
   }
 
