@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 programs=build/release/bin
 bundle=build/gpu-bundle
 limit_mib=60
-required=(reduction-server reduction reduction_gpu_tests reduction-kernel-bench)
+required=(reduction-server reduction reduction_gpu_tests reduction-kernels)
 
 rm -rf "$bundle"
 mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/data"
@@ -19,10 +19,10 @@ for program in "${required[@]}"; do
   fi
 done
 cp "${required[@]/#/$programs/}" "$bundle/bin/"
-find "$programs" -maxdepth 1 -type f -name '*[-_]bench' -exec cp -u -t "$bundle/bin" {} +
 cp tests/data/ecg.npy tests/data/co2.npy "$bundle/data/"
 cp deploy/gpu-session.sh deploy/server_functions.sh deploy/session_against_numpy.py \
-  tests/bench/transport_bench.sh "$bundle/"
+  tests/bench/transport_bench.sh tests/bench/torch_sum.py tests/bench/make_tables.py \
+  tests/bench/draw_charts.py tests/bench/bench_rows.py tests/bench/svg_drawing.py "$bundle/"
 
 # The loader and glibc's own libraries must be those of the machine, as must the driver's libcuda.
 glibc='^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|nsl|cuda))\.so\.'

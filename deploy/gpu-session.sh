@@ -5,7 +5,7 @@
 #   tests     the GPU tests
 #   sanitize  memcheck, racecheck, initcheck and synccheck over the GPU tests, arrays up to 2^20
 #             elements; the slow tools over a sample of the cases
-#   bench     the kernel benchmark
+#   bench     the kernel benchmark, and torch.sum where PyTorch is there: tables, bench.json, charts
 #   file4     `reduction sum` of an 8 GiB file over four connections, three runs (FILE_GIB)
 #   stream16  16 GiB from standard input over one connection, and the server's memory (STREAM_GIB)
 # Needs python3 with numpy, nvidia-smi and, for sanitize, compute-sanitizer. Logs go to ${OUT:-.}.
@@ -107,7 +107,14 @@ section_sanitize() {
 }
 
 section_bench() {
-  "$bin/reduction-kernel-bench"
+  local status=0
+  "$bin/reduction-kernels" --json >"$out/bench.json" || status=1
+  python3 "$bundle/torch_sum.py" >"$out/torch.json" || status=1
+  cat "$out/torch.json" >>"$out/bench.json"
+  rm "$out/torch.json"
+  python3 "$bundle/make_tables.py" "$out/bench.json" || status=1
+  python3 "$bundle/draw_charts.py" "$out" "$out/bench.json" || status=1
+  return "$status"
 }
 
 # The transport benchmarks, with a server on the GPU.

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/cuda_stream.h"
 #include "kernels/cuda/mapped_buffer.h"
-#include "tests/bench/device_rows.h"
 
 namespace reduction::bench {
 
@@ -13,7 +13,7 @@ class StreamGate {
   StreamGate() : opened_(1) {}
 
   // What is enqueued from now on waits for Open(), a second at most.
-  void Close(CudaStreamView stream) { EnqueueWait(opened_.device_data(), ++closed_, stream); }
+  void Close(kernels::cuda::CudaStreamView stream);
   void Open() { *static_cast<volatile uint32_t*>(opened_.view().data()) = closed_; }
 
  private:
