@@ -61,7 +61,7 @@ class Lane {
 
   // Starts computing the nodes of 1 to kMaxTasks tasks from the first `used_bytes` of a slot
   // without outstanding launch. Returns false when the device is lost (error() says why).
-  static constexpr size_t kMaxTasks = 128;
+  static constexpr size_t kMaxTasks = 1024;
   virtual bool Launch(size_t slot, size_t used_bytes, const Plan& plan,
                       std::span<const Task> tasks) = 0;
 

@@ -28,13 +28,14 @@ std::optional<Refusal> Admission::CheckDraining() {
   return Draining();
 }
 
-std::optional<Refusal> Admission::CheckMessage(uint64_t array_bytes) {
-  if (array_bytes <= limits_.max_message_bytes) return std::nullopt;
-  Refusal refusal = Exhausted(
-      Rejection::kMessageSize, "MESSAGE_TOO_LARGE",
-      "The message carries " + std::to_string(array_bytes) +
-          " array bytes, more than the limit of " + std::to_string(limits_.max_message_bytes) +
-          " (--max-message); send the array through ReduceStream, in smaller chunks.");
+std::optional<Refusal> Admission::CheckMessage(uint64_t data_bytes) {
+  if (data_bytes <= limits_.max_message_bytes) return std::nullopt;
+  Refusal refusal =
+      Exhausted(Rejection::kMessageSize, "MESSAGE_TOO_LARGE",
+                "The message carries " + std::to_string(data_bytes) +
+                    " bytes of arrays and offsets, more than the limit of " +
+                    std::to_string(limits_.max_message_bytes) +
+                    " (--max-message); send the array through ReduceStream, in smaller chunks.");
   refusal.retry_delay.reset();  // the same message never fits
   return refusal;
 }
@@ -51,14 +52,15 @@ std::optional<Refusal> Admission::AdmitUnary(uint64_t message_bytes, uint64_t ar
   }
   const uint64_t in_flight = bytes_in_flight_.fetch_add(message_bytes) + message_bytes;
   ticket->emplace(Ticket(&bytes_in_flight_, message_bytes));
-  if (in_flight > limits_.unary_bytes()) {
+  const uint64_t limit = limits_.unary_bytes() - segment_memory_->taken() / 2;
+  if (in_flight > limit) {
     ticket->reset();
     return Exhausted(Rejection::kMemory, "MEMORY_EXHAUSTED",
                      "With this message " + std::to_string(in_flight) +
                          " bytes would be in flight, more than the limit of " +
-                         std::to_string(limits_.unary_bytes()) +
-                         " (half of what --memory-limit leaves beside staging); send the call "
-                         "again a little later.");
+                         std::to_string(limit) +
+                         " (half of what --memory-limit leaves beside staging and segments); send "
+                         "the call again a little later.");
   }
   return std::nullopt;
 }
@@ -67,7 +69,8 @@ std::optional<Refusal> Admission::AdmitStream(std::optional<Ticket>* ticket) {
   if (auto refusal = CheckDraining()) return refusal;
   const uint64_t streams = streams_.fetch_add(1) + 1;
   ticket->emplace(Ticket(&streams_, 1));
-  if (streams > limits_.max_streams()) {
+  if (streams > limits_.max_streams() ||
+      segment_memory_->taken() > limits_.segment_bytes(streams)) {
     ticket->reset();
     return Exhausted(
         Rejection::kStreams, "TOO_MANY_STREAMS",
@@ -76,6 +79,44 @@ std::optional<Refusal> Admission::AdmitStream(std::optional<Ticket>* ticket) {
             "--memory-limit and --max-message allow; send the call again a little later.");
   }
   return std::nullopt;
+}
+
+std::optional<Refusal> Admission::GrowLease(uint64_t bytes, SegmentMemory::Lease* lease) {
+  const uint64_t limit = limits_.segment_bytes(streams_.load());
+  if (lease->Grow(bytes, limit)) return std::nullopt;
+  return Exhausted(Rejection::kMemory, "MEMORY_EXHAUSTED",
+                   "Offsets and results of segments take " +
+                       std::to_string(segment_memory_->taken()) + " bytes, and " +
+                       std::to_string(bytes) + " more would exceed the limit of " +
+                       std::to_string(limit) +
+                       " (what --memory-limit leaves beside staging and messages); send the call "
+                       "again a little later, or fewer segments at once.");
+}
+
+std::optional<Refusal> Admission::CheckSegments(uint64_t segments, uint64_t bytes_per_segment) {
+  // protobuf's limit, less what else a response has.
+  constexpr uint64_t kMaxResponseBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);
+  const uint64_t limit = std::min(kMaxResponseBytes, limits_.segment_bytes(0));
+  if (segments > limit / bytes_per_segment) {
+    Refusal refusal = Exhausted(
+        Rejection::kMemory, "TOO_MANY_SEGMENTS",
+        "The results of " + std::to_string(segments) + " segments take more than the limit of " +
+            std::to_string(limit) +
+            " bytes (of a message, and of what --memory-limit leaves beside staging); send fewer "
+            "segments in a call, or ask for fewer statistics.");
+    refusal.retry_delay.reset();  // the same call never fits
+    return refusal;
+  }
+  const uint64_t bytes = segments * bytes_per_segment;
+  const uint64_t taken = segment_memory_->taken();
+  const uint64_t room = limits_.segment_bytes(streams_.load());
+  if (taken + bytes <= room) return std::nullopt;
+  return Exhausted(Rejection::kMemory, "MEMORY_EXHAUSTED",
+                   "The results of " + std::to_string(segments) + " segments take " +
+                       std::to_string(bytes) + " bytes, beside " + std::to_string(taken) +
+                       " in use, more than the limit of " + std::to_string(room) +
+                       " (what --memory-limit leaves beside staging and messages); send the call "
+                       "again a little later.");
 }
 
 }  // namespace reduction::server

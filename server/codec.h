@@ -5,6 +5,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "server/byte_queue.h"
@@ -23,13 +24,27 @@ inline constexpr int kYField = 101;
 // Bytes of all fields other than array bytes that one message may have.
 inline constexpr size_t kMaxOptionBytes = 1 << 20;
 
-// Parses `buffer` into `options` (everything but the array fields, which stay unset) and the bytes
-// of the array fields up to field number `last_array_field`. Field order, repeats (the last one
-// counts) and unknown fields are handled as protobuf does. *complete, when asked for: whether every
-// array field was there, be it empty.
-std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, int last_array_field,
-                              google::protobuf::MessageLite* options, ByteQueue* x, ByteQueue* y,
-                              bool* complete = nullptr);
+// Where a message has array bytes and offsets of segments.
+struct DataFields {
+  int last_array_field = kXField;
+  // Field numbers that lead to `offsets` of Segments; empty when the message has none.
+  std::span<const int> offsets_path;
+  // A field of the message itself that continues those; 0: none.
+  int more_offsets_field = 0;
+};
+
+struct MessageData {
+  ByteQueue x;
+  ByteQueue y;
+  bool complete = false;  // every array field was there, be it empty
+  std::string offsets;    // of segments: packed little-endian numbers of eight bytes
+};
+
+// Parses `buffer` into `options` (everything but arrays and offsets, which stay unset) and `data`.
+// Field order, repeats (of an array the last one counts), packed and unpacked numbers, merged
+// messages and unknown fields are handled as protobuf does.
+std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, const DataFields& fields,
+                              google::protobuf::MessageLite* options, MessageData* data);
 
 grpc::ByteBuffer Encode(const google::protobuf::MessageLite& message);
 

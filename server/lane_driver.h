@@ -1,6 +1,8 @@
 // Fills the staging slots of one lane and keeps several launches in flight.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -11,6 +13,12 @@ namespace reduction::server {
 
 class ArrayReduction;
 
+// Consecutive bytes of an array: leaves of a tree from `first_leaf` on.
+struct Piece {
+  uint64_t bytes;
+  uint64_t first_leaf;
+};
+
 // Used by the one thread that drives the lane.
 class LaneDriver {
  public:
@@ -18,11 +26,11 @@ class LaneDriver {
 
   size_t slot_bytes() const { return lane_.slot_bytes(); }
 
-  // Copies the next `bytes` of x (and of y for a dot) into staging as leaves from `first_leaf` on
-  // of `owner`, which learns of their nodes through ArrayReduction::Deliver, in order, at the
-  // latest in Drain(). Arrays with one plan share a launch while they fit in a slot.
-  // bytes * arrays <= slot_bytes(). False when the device is lost.
-  bool Stage(ArrayReduction& owner, ByteQueue& x, ByteQueue& y, size_t bytes, uint64_t first_leaf);
+  // Copies the next `pieces` of x (and of y for a dot) into staging, for `owner`, which learns of
+  // their nodes through ArrayReduction::Deliver, in order, at the latest in Drain(). Pieces with
+  // one plan, whosever they are, share a launch while they fit in a slot. The bytes of a piece,
+  // times the arrays, are at most slot_bytes(). False when the device is lost.
+  bool Stage(ArrayReduction& owner, ByteQueue& x, ByteQueue& y, std::span<const Piece> pieces);
 
   // Launches what is staged and waits for every launch. False when the device is lost.
   bool Drain();
@@ -42,6 +50,8 @@ class LaneDriver {
     uint64_t arrays = 0;
   };
 
+  bool Fits(const ReductionSpec& spec, const Piece& piece) const;
+  void Copy(ArrayReduction& owner, ByteQueue& x, ByteQueue& y, const Piece& piece);
   bool Launch();
   bool Wait(size_t slot);
 

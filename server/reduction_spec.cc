@@ -129,6 +129,14 @@ std::optional<Refusal> MakeSpec(Operation operation, int element_type, const v1:
   return std::nullopt;
 }
 
+std::optional<Refusal> CheckNoPart(const ReductionSpec& spec) {
+  if (spec.first_element == 0 && !spec.return_partial) return std::nullopt;
+  return Invalid(
+      "SEGMENTS_OF_PART", "part",
+      "part and segments are both set, and a part has no segments of its own; send whole "
+      "segments in calls of their own.");
+}
+
 std::optional<Refusal> CountElements(const ReductionSpec& spec, uint64_t bytes, const char* field,
                                      uint64_t* elements) {
   const size_t size = spec.element_size();

@@ -48,6 +48,9 @@ std::optional<Refusal> MakeSpec(Operation operation, int element_type, const v1:
                                 const v1::Part& part, const std::vector<int>& statistics,
                                 ReductionSpec* spec);
 
+// The refusal of segments together with a part.
+std::optional<Refusal> CheckNoPart(const ReductionSpec& spec);
+
 // Checks that `bytes` is a whole number of elements that the part has room for, and sets
 // *elements to it. `field` names the array in the refusal.
 std::optional<Refusal> CountElements(const ReductionSpec& spec, uint64_t bytes, const char* field,

@@ -37,9 +37,7 @@ std::optional<Refusal> ToRefusal(const ReductionSpec& spec, Statistic statistic,
 }
 
 template <class Response>
-void SetCommon(const ReductionSpec& spec, uint64_t elements, const kernels::OrderedFold& fold,
-               uint64_t count, const ExecutionRecord& record, Response* response) {
-  response->set_count(count);
+void SetExecution(const ExecutionRecord& record, Response* response) {
   auto* execution = response->add_execution();
   execution->set_device(record.device);
   execution->set_algorithm(record.algorithm == kernels::Algorithm::kAtomic
@@ -50,6 +48,13 @@ void SetCommon(const ReductionSpec& spec, uint64_t elements, const kernels::Orde
   execution->set_receive_nanos(static_cast<uint64_t>(record.times.receive_ns));
   execution->set_copy_nanos(static_cast<uint64_t>(record.times.copy_ns));
   execution->set_kernel_nanos(static_cast<uint64_t>(record.times.kernel_ns));
+}
+
+template <class Response>
+void SetCommon(const ReductionSpec& spec, uint64_t elements, const kernels::OrderedFold& fold,
+               uint64_t count, const ExecutionRecord& record, Response* response) {
+  response->set_count(count);
+  SetExecution(record, response);
   if (spec.return_partial) {
     response->set_partial(
         kernels::EncodePartial({spec.plan, spec.first_element, elements, fold.nodes()}));
@@ -90,6 +95,13 @@ std::optional<Refusal> EncodeResponse(const ReductionSpec& spec, uint64_t elemen
     *response = Encode(many);
   }
   return std::nullopt;
+}
+
+grpc::ByteBuffer EncodeResponse(const SegmentColumns& columns, const ExecutionRecord& execution) {
+  v1::ReduceResponse head;
+  head.set_count(columns.count());
+  SetExecution(execution, &head);
+  return columns.Encode(head.SerializeAsString());
 }
 
 }  // namespace reduction::server

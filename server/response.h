@@ -10,6 +10,7 @@
 #include "server/array_reduction.h"
 #include "server/reduction_spec.h"
 #include "server/refusal.h"
+#include "server/segment_columns.h"
 
 namespace reduction::server {
 
@@ -26,5 +27,8 @@ struct ExecutionRecord {
 std::optional<Refusal> EncodeResponse(const ReductionSpec& spec, uint64_t elements,
                                       const kernels::OrderedFold& fold,
                                       const ExecutionRecord& execution, grpc::ByteBuffer* response);
+
+// The same for an array of segments, whose bad ones are invalid entries.
+grpc::ByteBuffer EncodeResponse(const SegmentColumns& columns, const ExecutionRecord& execution);
 
 }  // namespace reduction::server

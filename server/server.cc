@@ -3,7 +3,6 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/resource_quota.h>
 #include <poll.h>
 #include <prometheus/exposer.h>
 #include <pthread.h>
@@ -88,8 +87,8 @@ struct Listener {
   std::vector<std::string> addresses;  // with the ports that were taken for port 0
 };
 
-Listener StartListening(const Options& options, const AdmissionLimits& limits,
-                        grpc::Service* service, std::string* error) {
+Listener StartListening(const Options& options, const Admission& admission, grpc::Service* service,
+                        std::string* error) {
   grpc::ServerBuilder builder;
   std::vector<int> ports(options.listen.size(), -1);
   for (size_t i = 0; i < options.listen.size(); ++i) {
@@ -97,10 +96,8 @@ Listener StartListening(const Options& options, const AdmissionLimits& limits,
   }
   builder.RegisterService(service);
   // Above our own limit, so that most refusals are ours and say how to go on.
-  builder.SetMaxReceiveMessageSize(static_cast<int>(2 * limits.max_message_bytes));
-  grpc::ResourceQuota quota("reduction");
-  quota.Resize(limits.receive_bytes());
-  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(2 * admission.limits().max_message_bytes));
+  builder.SetResourceQuota(admission.quota());
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 64);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
@@ -187,7 +184,7 @@ int RunServer(const Options& options) {
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  const Listener listener = StartListening(options, limits, service.get(), &error);
+  const Listener listener = StartListening(options, admission, service.get(), &error);
   if (listener.server == nullptr) {
     LogError("start_failed", error);
     return 1;

@@ -1,10 +1,7 @@
 #include "server/stream_call.h"
 
 #include <string>
-#include <vector>
 
-#include "reduction/v1/reduction.pb.h"
-#include "server/codec.h"
 #include "server/lane_driver.h"
 #include "server/response.h"
 
@@ -15,12 +12,6 @@ namespace {
 constexpr size_t kMaxWaitingBytes = 8 << 20;
 constexpr size_t kMaxWaitingMessages = 64;
 constexpr int64_t kRateWindowNs = 10'000'000'000;
-
-// Names the field at fault from the message that the header is in.
-std::optional<Refusal> InHeader(std::optional<Refusal> refusal) {
-  if (refusal && refusal->field != "x") refusal->field.insert(0, "header.");
-  return refusal;
-}
 
 }  // namespace
 
@@ -89,93 +80,6 @@ void StreamCall::OnReadDone(bool ok) {
   End(ToStatus(*refusal), {});
 }
 
-std::optional<Refusal> StreamCall::Receive() {
-  rooms_.metrics.CountReceived(Source::kStream, message_.Length());
-  window_bytes_ += message_.Length();
-  v1::ReduceStreamRequest message;
-  ByteQueue x;
-  ByteQueue y;
-  if (auto refusal = Decode(message_, kYField, &message, &x, &y)) return refusal;
-  message_.Clear();
-  if (message.has_header() == reduction_.has_value()) {
-    return reduction_ ? Invalid("SECOND_HEADER", "header",
-                                "Only the first message of a stream may have a header.")
-                      : Invalid("NO_HEADER", "header",
-                                "The first message of a stream must have a header.");
-  }
-  if (!reduction_) {
-    if (auto refusal = ReadHeader(message)) return refusal;
-  }
-  if (auto refusal = rooms_.admission.CheckMessage(x.size() + y.size())) return refusal;
-  if (message.offset() != received_bytes_) {
-    return Invalid("OFFSET_GAP", "offset",
-                   "offset is " + std::to_string(message.offset()) + ", and " +
-                       std::to_string(received_bytes_) +
-                       " bytes came before this chunk; send chunks in order, without gap or "
-                       "overlap.");
-  }
-  if (spec_.is_dot()) {
-    if (auto refusal = CheckSameLength(x.size(), y.size(), "y")) return refusal;
-  } else if (y.size() > 0) {
-    return Invalid("UNEXPECTED_Y", "y",
-                   "y has " + std::to_string(y.size()) +
-                       " bytes, and only a stream whose statistics are DOT has a second array.");
-  }
-  received_bytes_ += x.size();
-  if (announced_elements_ && received_bytes_ > *announced_elements_ * spec_.element_size()) {
-    return CheckLength();
-  }
-  waiting_x_.Append(std::move(x));
-  waiting_y_.Append(std::move(y));
-  ++waiting_messages_;
-  return std::nullopt;
-}
-
-std::optional<Refusal> StreamCall::ReadHeader(const v1::ReduceStreamRequest& message) {
-  const v1::StreamHeader& header = message.header();
-  const std::vector<int> statistics(header.statistics().begin(), header.statistics().end());
-  const bool is_dot = statistics == std::vector<int>{v1::STATISTIC_DOT};
-  if (auto refusal =
-          InHeader(MakeSpec(is_dot ? Operation::kDot : Operation::kReduce, header.element_type(),
-                            header.options(), header.part(), statistics, &spec_))) {
-    return refusal;
-  }
-  spec_.streamed = true;
-  if (header.has_element_count()) {
-    announced_elements_ = header.element_count();
-    uint64_t elements = 0;
-    if (header.element_count() > UINT64_MAX / spec_.element_size()) {
-      return Invalid("PART_OUT_OF_RANGE", "header.element_count",
-                     "header.element_count is " + std::to_string(header.element_count()) +
-                         ", more than 2^64 bytes; announce what you will send.");
-    }
-    if (auto refusal = InHeader(CountElements(spec_, header.element_count() * spec_.element_size(),
-                                              "element_count", &elements))) {
-      return refusal;
-    }
-  }
-  if (auto refusal = rooms_.engine.Choose(spec_.device, UINT64_MAX, &pool_)) return refusal;
-  use_.emplace(*pool_);
-  reduction_.emplace(spec_, Source::kStream, control_);
-  return std::nullopt;
-}
-
-std::optional<Refusal> StreamCall::CheckLength() const {
-  if (!reduction_) {
-    return Invalid("NO_HEADER", "header", "The stream ended before a header came.");
-  }
-  const uint64_t size = spec_.element_size();
-  if (announced_elements_ && received_bytes_ != *announced_elements_ * size) {
-    return Invalid("COUNT_NOT_KEPT", "header.element_count",
-                   "header.element_count announced " + std::to_string(*announced_elements_) +
-                       " elements, and the stream carried " + std::to_string(received_bytes_) +
-                       " bytes of " + std::to_string(size) +
-                       " an element; send what is announced, or announce nothing.");
-  }
-  uint64_t elements = 0;
-  return InHeader(CountElements(spec_, received_bytes_, "x", &elements));
-}
-
 void StreamCall::ScheduleLocked() {
   if (scheduled_ || finished_) return;
   if (!ended_ && waiting_x_.size() + x_.size() < kernels::kLeafBytes) {
@@ -221,6 +125,8 @@ void StreamCall::Complete(LaneDriver& driver) {
     FinishWith(DeviceLost(pool_->info().label, driver.error()));
   } else if (control_.dropped()) {
     FinishWith(Dropped(control_));
+  } else if (reduction_->segments() != nullptr && reduction_->segments()->refusal()) {
+    FinishWith(*reduction_->segments()->refusal());
   } else if (took_everything_) {
     Respond();
   }
@@ -239,10 +145,18 @@ void StreamCall::Respond() {
   times.receive_ns = SteadyNanos() - first_read_ns_;
   ObserveStages(pool_->metrics(), times);
   const uint64_t arrays = spec_.is_dot() ? 2 : 1;
+  const ExecutionRecord execution{pool_->info().label, reduction_->algorithm(),
+                                  arrays * received_bytes_, times};
   grpc::ByteBuffer response;
-  auto refusal = EncodeResponse(
-      spec_, reduction_->elements(), reduction_->fold(),
-      {pool_->info().label, reduction_->algorithm(), arrays * received_bytes_, times}, &response);
+  std::optional<Refusal> refusal;
+  if (SegmentReduction* const segments = reduction_->segments()) {
+    segments->Finish();
+    refusal = segments->refusal();
+    if (!refusal) response = EncodeResponse(segments->columns(), execution);
+  } else {
+    refusal =
+        EncodeResponse(spec_, reduction_->elements(), reduction_->fold(), execution, &response);
+  }
   if (refusal) return FinishWith(*refusal);
   FinishOnce(grpc::Status::OK, response);
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "server/array_reduction.h"
 #include "server/device_pool.h"
@@ -51,7 +52,12 @@ class StreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>, publi
   // The rest of OnReadDone, for a message.
   std::optional<Refusal> Receive();
   std::optional<Refusal> ReadHeader(const v1::ReduceStreamRequest& message);
-  std::optional<Refusal> CheckLength() const;
+  // Of a header with segments, or of a message that continues their offsets.
+  std::optional<Refusal> ReadSegments(const v1::ReduceStreamRequest& message,
+                                      std::string_view offsets);
+  // No more offsets can come.
+  std::optional<Refusal> CloseSegments();
+  std::optional<Refusal> CheckLength();
   // With the lock held: hands the call to a lane when there is something to do for it.
   void ScheduleLocked();
   // With the lock held: reads on unless too much waits.
@@ -75,6 +81,7 @@ class StreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>, publi
   // Set by the header, before the call is first scheduled.
   ReductionSpec spec_;
   std::optional<uint64_t> announced_elements_;
+  std::optional<Segments> segments_;  // complete before there is data for a lane
   DevicePool* pool_ = nullptr;
   std::optional<DeviceUse> use_;
   std::optional<ArrayReduction> reduction_;

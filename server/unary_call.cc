@@ -27,33 +27,9 @@ int OnlyStatistic(Operation operation) {
   return v1::STATISTIC_UNSPECIFIED;
 }
 
-template <class Request>
-std::optional<Refusal> ReadRequest(const grpc::ByteBuffer& buffer, Operation operation,
-                                   ReductionSpec* spec, ByteQueue* x, ByteQueue* y) {
-  Request request;
-  const int last_array_field = y == nullptr ? kXField : kYField;
-  bool has_sources = false;
-  if (auto refusal = Decode(buffer, last_array_field, &request, x, y, &has_sources)) return refusal;
-  std::vector<int> statistics;
-  if constexpr (std::is_same_v<Request, v1::ReduceRequest>) {
-    statistics.assign(request.statistics().begin(), request.statistics().end());
-  } else {
-    statistics = {OnlyStatistic(operation)};
-  }
-  if (auto refusal = MakeSpec(operation, request.element_type(), request.options(), request.part(),
-                              statistics, spec)) {
-    return refusal;
-  }
-  if (!has_sources) {
-    const std::string field = y == nullptr ? "inline" : x->size() == 0 ? "x_inline" : "y_inline";
-    return Invalid(
-        "NO_SOURCE", field,
-        field +
-            " is not set, nor another source that this server knows; set it, to no bytes "
-            "for an empty array.");
-  }
-  return std::nullopt;
-}
+// Segments.offsets in a ReduceRequest.
+constexpr int kOffsetsPath[] = {v1::ReduceRequest::kSegmentsFieldNumber,
+                                v1::Segments::kOffsetsFieldNumber};
 
 // `queue`'s bytes in one piece: where they are, or gathered in this thread's scratch memory.
 const std::byte* Gather(ByteQueue& queue, std::vector<std::byte>& scratch) {
@@ -77,34 +53,67 @@ UnaryCall::UnaryCall(Rooms& rooms, MethodMetrics& metrics, Operation operation,
   Start(*request);
 }
 
-std::optional<Refusal> UnaryCall::Read(const grpc::ByteBuffer& request) {
-  switch (spec_.operation) {
-    case Operation::kDot: {
-      if (auto refusal = ReadRequest<v1::DotRequest>(request, spec_.operation, &spec_, &x_, &y_)) {
-        return refusal;
-      }
-      if (auto refusal = CheckSameLength(x_.size(), y_.size(), "y_inline")) return refusal;
-      break;
-    }
-    case Operation::kReduce:
-      if (auto refusal =
-              ReadRequest<v1::ReduceRequest>(request, spec_.operation, &spec_, &x_, nullptr)) {
-        return refusal;
-      }
-      break;
-    default:
-      if (auto refusal =
-              ReadRequest<v1::ArrayRequest>(request, spec_.operation, &spec_, &x_, nullptr)) {
-        return refusal;
-      }
+template <class Request>
+std::optional<Refusal> UnaryCall::ReadMessage(const grpc::ByteBuffer& buffer, Request* request) {
+  DataFields fields;
+  std::vector<int> statistics = {OnlyStatistic(spec_.operation)};
+  if (spec_.is_dot()) fields.last_array_field = kYField;
+  if (spec_.operation == Operation::kReduce) fields.offsets_path = kOffsetsPath;
+  MessageData data;
+  if (auto refusal = Decode(buffer, fields, request, &data)) return refusal;
+  if constexpr (std::is_same_v<Request, v1::ReduceRequest>) {
+    statistics.assign(request->statistics().begin(), request->statistics().end());
   }
-  bytes_ = array_bytes();
+  if (auto refusal = MakeSpec(spec_.operation, request->element_type(), request->options(),
+                              request->part(), statistics, &spec_)) {
+    return refusal;
+  }
+  x_ = std::move(data.x);
+  y_ = std::move(data.y);
+  offsets_ = std::move(data.offsets);
+  bytes_ = x_.size() + y_.size();
+  if (!data.complete) {
+    const std::string field = !spec_.is_dot() ? "inline" : x_.size() == 0 ? "x_inline" : "y_inline";
+    return Invalid(
+        "NO_SOURCE", field,
+        field +
+            " is not set, nor another source that this server knows; set it, to no bytes "
+            "for an empty array.");
+  }
+  if (spec_.is_dot()) {
+    if (auto refusal = CheckSameLength(x_.size(), y_.size(), "y_inline")) return refusal;
+  }
   return CountElements(spec_, x_.size(), spec_.is_dot() ? "x_inline" : "inline", &elements_);
+}
+
+std::optional<Refusal> UnaryCall::ReadSegments(const v1::ReduceRequest& request) {
+  if (!request.has_segments()) return std::nullopt;
+  if (auto refusal = CheckNoPart(spec_)) return refusal;
+  segments_.emplace(rooms_.admission, "segments", elements_);
+  if (auto refusal = segments_->Start(request.segments().length(), offsets_)) return refusal;
+  return segments_->Close(SegmentColumns::BytesPerSegment(spec_));
+}
+
+std::optional<Refusal> UnaryCall::Read(const grpc::ByteBuffer& request) {
+  if (spec_.operation == Operation::kDot) {
+    v1::DotRequest message;
+    return ReadMessage(request, &message);
+  }
+  if (spec_.operation != Operation::kReduce) {
+    v1::ArrayRequest message;
+    return ReadMessage(request, &message);
+  }
+  v1::ReduceRequest message;
+  if (auto refusal = ReadMessage(request, &message)) return refusal;
+  if (auto refusal = rooms_.admission.CheckMessage(bytes_ + offsets_.size())) return refusal;
+  return ReadSegments(message);
 }
 
 std::optional<Refusal> UnaryCall::Admit(const grpc::ByteBuffer& request) {
   if (auto refusal = rooms_.engine.Choose(spec_.device, bytes_, &pool_)) return refusal;
-  return rooms_.admission.AdmitUnary(request.Length(), bytes_, pool_->queue_depth(), &ticket_);
+  const uint64_t data_bytes = bytes_ + offsets_.size();
+  offsets_ = {};
+  return rooms_.admission.AdmitUnary(request.Length(), data_bytes, pool_->queue_depth(), &ticket_);
 }
 
 void UnaryCall::Start(const grpc::ByteBuffer& request) {
@@ -112,9 +121,12 @@ void UnaryCall::Start(const grpc::ByteBuffer& request) {
   if (auto refusal = Read(request)) return Refuse(*refusal);
   if (auto refusal = Admit(request)) return Refuse(*refusal);
   const bool on_cpu = pool_ == &rooms_.engine.cpu();
-  if (on_cpu && bytes_ <= Engine::kImmediateBytes && !spec_.return_partial) return ReduceNow();
+  if (on_cpu && bytes_ <= Engine::kImmediateBytes && !spec_.return_partial && !segments_) {
+    return ReduceNow();
+  }
   use_.emplace(*pool_);
   reduction_.emplace(spec_, Source::kInline, control_);
+  if (segments_) reduction_->Divide(*segments_, rooms_.admission);
   pool_->Submit(this);
 }
 
@@ -139,7 +151,10 @@ void UnaryCall::ReduceNow() {
   Respond(fold, execution);
 }
 
-size_t UnaryCall::staged_bytes() const { return bytes_; }
+size_t UnaryCall::staged_bytes() const {
+  // Every segment may take a row that it does not fill.
+  return bytes_ + (segments_ ? *segments_->count() * kernels::kRowBytes : 0);
+}
 
 void UnaryCall::Stage(LaneDriver& driver) {
   reduction_->times().queue_ns = SteadyNanos() - queued_at_ns;
@@ -148,9 +163,17 @@ void UnaryCall::Stage(LaneDriver& driver) {
 
 void UnaryCall::Complete(LaneDriver& driver) {
   if (driver.lost()) return Refuse(DeviceLost(pool_->info().label, driver.error()));
+  SegmentReduction* const segments = reduction_->segments();
+  if (segments != nullptr && segments->refusal()) return Refuse(*segments->refusal());
   if (reduction_->elements() != elements_) return Refuse(Dropped(control_));
-  Respond(reduction_->fold(),
-          {pool_->info().label, reduction_->algorithm(), bytes_, reduction_->times()});
+  const ExecutionRecord execution{pool_->info().label, reduction_->algorithm(), bytes_,
+                                  reduction_->times()};
+  if (segments == nullptr) return Respond(reduction_->fold(), execution);
+  segments->Finish();
+  if (segments->refusal()) return Refuse(*segments->refusal());
+  ObserveStages(pool_->metrics(), execution.times);
+  *response_ = EncodeResponse(segments->columns(), execution);
+  Finish(record_.Ended(grpc::Status::OK));
 }
 
 void UnaryCall::Respond(const kernels::OrderedFold& fold, const ExecutionRecord& execution) {

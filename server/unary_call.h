@@ -6,11 +6,16 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <optional>
+#include <string>
 
 #include "server/array_reduction.h"
 #include "server/device_pool.h"
 #include "server/response.h"
 #include "server/rpc.h"
+
+namespace reduction::v1 {
+class ReduceRequest;
+}
 
 namespace reduction::server {
 
@@ -32,22 +37,27 @@ class UnaryCall final : public grpc::ServerUnaryReactor, public Work {
   ~UnaryCall() override = default;
   void Start(const grpc::ByteBuffer& request);
   std::optional<Refusal> Read(const grpc::ByteBuffer& request);
+  // Decodes a message of type Request and validates what does not depend on the data.
+  template <class Request>
+  std::optional<Refusal> ReadMessage(const grpc::ByteBuffer& buffer, Request* request);
+  std::optional<Refusal> ReadSegments(const v1::ReduceRequest& request);
   std::optional<Refusal> Admit(const grpc::ByteBuffer& request);
   // Reduces on this thread, where the array is.
   void ReduceNow();
   void Respond(const kernels::OrderedFold& fold, const ExecutionRecord& execution);
   void Refuse(const Refusal& refusal);
-  uint64_t array_bytes() const { return x_.size() + y_.size(); }
 
   Rooms& rooms_;
   RpcRecord record_;
   CallControl control_;
   grpc::ByteBuffer* const response_;
   ReductionSpec spec_;
+  std::optional<Segments> segments_;
   ByteQueue x_;
   ByteQueue y_;
+  std::string offsets_;  // of segments, until they are read
   uint64_t elements_ = 0;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0;  // of the arrays
   std::optional<Admission::Ticket> ticket_;
   DevicePool* pool_ = nullptr;
   std::optional<DeviceUse> use_;
