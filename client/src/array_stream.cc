@@ -139,22 +139,40 @@ class PartsCall {
 
 }  // namespace
 
+bool SendHeadWithOffsets(StreamCall* call, const Request& request,
+                         std::optional<uint64_t> element_count, uint64_t message_bytes,
+                         Payload payload) {
+  if (!call->Send(EncodeStreamHeader(request, {}, element_count, {}, {}), payload)) return false;
+  const size_t step = std::max<size_t>(1, message_bytes / sizeof(uint64_t));
+  for (auto offsets = request.offsets(); !offsets.empty();) {
+    const auto some = offsets.first(std::min(step, offsets.size()));
+    if (!call->Send(EncodeOffsets(some), payload)) return false;
+    offsets = offsets.subspan(some.size());
+  }
+  return true;
+}
+
 Status SendArrays(StreamCall* call, const Request& request, const StreamPart& part,
                   const Arrays& arrays, uint64_t message_bytes,
                   const std::function<void(uint64_t)>& on_sent, std::string* response) {
   const uint64_t length = arrays.x.size();
   const uint64_t step = std::max<uint64_t>(1, message_bytes / (request.is_dot() ? 2 : 1));
   const uint64_t element_count = length / ElementSize(request.type);
-  uint64_t offset = 0;
-  do {
+  bool header_sent = !request.offsets().empty();
+  if (header_sent &&
+      !SendHeadWithOffsets(call, request, element_count, message_bytes, Payload::kBorrow)) {
+    return call->Finish(response);
+  }
+  for (uint64_t offset = 0; offset < length || !header_sent;) {
     const Arrays chunk = arrays.Slice(offset, std::min(step, length - offset));
-    const Message message = offset == 0
-                                ? EncodeStreamHeader(request, part, element_count, chunk.x, chunk.y)
-                                : EncodeChunk(offset, chunk.x, chunk.y, request.is_dot());
+    const Message message =
+        header_sent ? EncodeChunk(offset, chunk.x, chunk.y, request.is_dot())
+                    : EncodeStreamHeader(request, part, element_count, chunk.x, chunk.y);
     if (!call->Send(message, Payload::kBorrow)) break;
+    header_sent = true;
     offset += chunk.x.size();
     on_sent(chunk.total_bytes());
-  } while (offset < length);
+  }
   return call->Finish(response);
 }
 

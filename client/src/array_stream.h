@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -48,6 +49,12 @@ class Progress {
   std::atomic<uint64_t> sent_ = 0;
   std::chrono::steady_clock::time_point last_{};
 };
+
+// Sends the header of a request whose segments have offsets, and these. False when the call has
+// failed.
+bool SendHeadWithOffsets(StreamCall* call, const Request& request,
+                         std::optional<uint64_t> element_count, uint64_t message_bytes,
+                         Payload payload);
 
 // Sends `arrays` over `call` in messages of at most `message_bytes`, without copying. `on_sent`
 // gets the bytes of each message. Gives the call's status.

@@ -30,6 +30,33 @@ Status CheckLength(std::string_view name, const ArrayView& array) {
                          "PARTIAL_ELEMENT");
 }
 
+// What a dot product needs.
+Status CheckPair(const ArrayView& x, const ArrayView& y) {
+  if (x.type != y.type) {
+    return InvalidArgument("x is " + std::string(ElementTypeName(x.type)) + " and y is " +
+                               std::string(ElementTypeName(y.type)) +
+                               ": a dot product takes two arrays of one type",
+                           "TYPES_DIFFER");
+  }
+  if (x.bytes.size() != y.bytes.size()) {
+    return InvalidArgument("x has " + std::to_string(x.bytes.size()) + " bytes and y " +
+                               std::to_string(y.bytes.size()) +
+                               ": a dot product takes two arrays of one length",
+                           "LENGTHS_DIFFER");
+  }
+  return CheckLength("x", x);
+}
+
+// What statistics of one array need.
+Status CheckOne(const ArrayView& array, const std::vector<Statistic>& statistics) {
+  const Status valid = detail::CheckStatistics(statistics);
+  if (!valid.ok()) return valid;
+  if (statistics.front() == Statistic::kDot) {
+    return InvalidArgument("statistics: dot takes two arrays", "DOT_NEEDS_TWO_ARRAYS");
+  }
+  return CheckLength("array", array);
+}
+
 Status CheckOptions(const ClientOptions& options) {
   constexpr int kMaxConnections = 1024;
   if (options.connections < 1 || options.connections > kMaxConnections) {
@@ -72,47 +99,71 @@ Result<Client> Client::Connect(std::string_view targets, const ClientOptions& op
 Result<Reduction> Client::Dot(const ArrayView& x, const ArrayView& y,
                               const ReduceOptions& options) const {
   if (state_ == nullptr) return MovedFrom();
-  if (x.type != y.type) {
-    return InvalidArgument("x is " + std::string(ElementTypeName(x.type)) + " and y is " +
-                               std::string(ElementTypeName(y.type)) +
-                               ": a dot product takes two arrays of one type",
-                           "TYPES_DIFFER");
-  }
-  if (x.bytes.size() != y.bytes.size()) {
-    return InvalidArgument("x has " + std::to_string(x.bytes.size()) + " bytes and y " +
-                               std::to_string(y.bytes.size()) +
-                               ": a dot product takes two arrays of one length",
-                           "LENGTHS_DIFFER");
-  }
-  const Status valid = CheckLength("x", x);
+  const Status valid = CheckPair(x, y);
   if (!valid.ok()) return valid;
-  return state_->Reduce({x.type, {Statistic::kDot}, options}, {x.bytes, y.bytes});
+  return state_->Reduce({x.type, {Statistic::kDot}, options, {}}, {x.bytes, y.bytes});
+}
+
+Result<SegmentedReduction> Client::DotSegments(const ArrayView& x, const ArrayView& y,
+                                               const Segmentation& segments,
+                                               const ReduceOptions& options) const {
+  if (state_ == nullptr) return MovedFrom();
+  const Status valid = CheckPair(x, y);
+  if (!valid.ok()) return valid;
+  return state_->ReduceSegments({x.type, {Statistic::kDot}, options, segments}, {x.bytes, y.bytes});
 }
 
 Result<Reduction> Client::Reduce(const ArrayView& array, const std::vector<Statistic>& statistics,
                                  const ReduceOptions& options) const {
   if (state_ == nullptr) return MovedFrom();
-  Status valid = detail::CheckStatistics(statistics);
-  if (valid.ok() && statistics.front() == Statistic::kDot) {
-    valid = InvalidArgument("statistics: dot takes two arrays", "DOT_NEEDS_TWO_ARRAYS");
-  }
-  if (valid.ok()) valid = CheckLength("array", array);
+  const Status valid = CheckOne(array, statistics);
   if (!valid.ok()) return valid;
-  return state_->Reduce({array.type, statistics, options}, {array.bytes, {}});
+  return state_->Reduce({array.type, statistics, options, {}}, {array.bytes, {}});
+}
+
+Result<SegmentedReduction> Client::ReduceSegments(const ArrayView& array,
+                                                  const Segmentation& segments,
+                                                  const std::vector<Statistic>& statistics,
+                                                  const ReduceOptions& options) const {
+  if (state_ == nullptr) return MovedFrom();
+  const Status valid = CheckOne(array, statistics);
+  if (!valid.ok()) return valid;
+  return state_->ReduceSegments({array.type, statistics, options, segments}, {array.bytes, {}});
+}
+
+Result<std::unique_ptr<detail::WriterState>> Client::OpenWriter(
+    detail::Request request, std::optional<uint64_t> element_count) const {
+  if (state_ == nullptr) return MovedFrom();
+  const Status valid = detail::CheckStatistics(request.statistics);
+  if (!valid.ok()) return valid;
+  const detail::ClientState::Route route = state_->NextRoute();
+  const auto timeout = request.options.timeout.value_or(state_->options().timeout);
+  const Result<uint64_t> message_bytes =
+      state_->MessageBytes(*route.target, detail::DeadlineAfter(timeout));
+  if (!message_bytes.ok()) return message_bytes.status();
+  return std::make_unique<detail::WriterState>(state_, route, std::move(request), element_count,
+                                               *message_bytes);
 }
 
 Result<ReduceStream> Client::OpenStream(ElementType type, const std::vector<Statistic>& statistics,
                                         const ReduceOptions& options,
                                         std::optional<uint64_t> element_count) const {
-  if (state_ == nullptr) return MovedFrom();
-  const Status valid = detail::CheckStatistics(statistics);
-  if (!valid.ok()) return valid;
-  const detail::ClientState::Route route = state_->NextRoute();
-  const Result<uint64_t> message_bytes = state_->MessageBytes(
-      *route.target, detail::DeadlineAfter(options.timeout.value_or(state_->options().timeout)));
-  if (!message_bytes.ok()) return message_bytes.status();
-  return ReduceStream(std::make_unique<detail::WriterState>(
-      state_, route, detail::Request{type, statistics, options}, element_count, *message_bytes));
+  auto writer = OpenWriter({type, statistics, options, {}}, element_count);
+  if (!writer.ok()) return writer.status();
+  return ReduceStream(*std::move(writer));
+}
+
+Result<SegmentStream> Client::OpenSegmentStream(ElementType type, const Segmentation& segments,
+                                                const std::vector<Statistic>& statistics,
+                                                const ReduceOptions& options,
+                                                std::optional<uint64_t> element_count) const {
+  const auto* offsets = std::get_if<std::span<const uint64_t>>(&segments);
+  if (offsets != nullptr && offsets->empty()) {
+    return InvalidArgument("segments: there are no offsets", "BAD_SEGMENTS");
+  }
+  auto writer = OpenWriter({type, statistics, options, segments}, element_count);
+  if (!writer.ok()) return writer.status();
+  return SegmentStream(*std::move(writer));
 }
 
 Result<std::vector<ServerInfo>> Client::Info() const {
@@ -145,12 +196,12 @@ Result<bool> Client::Serving() const {
   return all_serve;
 }
 
-ReduceStream::ReduceStream(std::unique_ptr<detail::WriterState> state) : state_(std::move(state)) {}
-ReduceStream::ReduceStream(ReduceStream&&) noexcept = default;
-ReduceStream& ReduceStream::operator=(ReduceStream&&) noexcept = default;
-ReduceStream::~ReduceStream() = default;
+ArrayWriter::ArrayWriter(std::unique_ptr<detail::WriterState> state) : state_(std::move(state)) {}
+ArrayWriter::ArrayWriter(ArrayWriter&&) noexcept = default;
+ArrayWriter& ArrayWriter::operator=(ArrayWriter&&) noexcept = default;
+ArrayWriter::~ArrayWriter() = default;
 
-Status ReduceStream::Write(std::span<const std::byte> bytes) {
+Status ArrayWriter::Write(std::span<const std::byte> bytes) {
   if (state_ == nullptr) return MovedFrom();
   if (state_->is_dot()) {
     return state_->Fail(InvalidArgument("a dot product takes two arrays", "LENGTHS_DIFFER"));
@@ -158,7 +209,7 @@ Status ReduceStream::Write(std::span<const std::byte> bytes) {
   return state_->Write(bytes, {});
 }
 
-Status ReduceStream::Write(std::span<const std::byte> x, std::span<const std::byte> y) {
+Status ArrayWriter::Write(std::span<const std::byte> x, std::span<const std::byte> y) {
   if (state_ == nullptr) return MovedFrom();
   if (!state_->is_dot() || x.size() != y.size()) {
     return state_->Fail(InvalidArgument("two arrays of one length are for a dot product: got " +
@@ -169,7 +220,7 @@ Status ReduceStream::Write(std::span<const std::byte> x, std::span<const std::by
   return state_->Write(x, y);
 }
 
-Status ReduceStream::WriteTyped(const ArrayView& view) {
+Status ArrayWriter::WriteTyped(const ArrayView& view) {
   if (state_ == nullptr) return MovedFrom();
   if (view.type != state_->type()) {
     return state_->Fail(InvalidArgument("the stream carries " +
@@ -183,6 +234,11 @@ Status ReduceStream::WriteTyped(const ArrayView& view) {
 Result<Reduction> ReduceStream::Finish() {
   if (state_ == nullptr) return MovedFrom();
   return state_->Finish();
+}
+
+Result<SegmentedReduction> SegmentStream::Finish() {
+  if (state_ == nullptr) return MovedFrom();
+  return state_->FinishSegments();
 }
 
 }  // namespace reduction

@@ -119,12 +119,57 @@ Result<Reduction> ClientState::Reduce(const Request& request, const Arrays& arra
   return ReduceWhole(route, request, arrays, *message_bytes, deadline);
 }
 
+Result<SegmentedReduction> ClientState::ReduceSegments(const Request& request,
+                                                       const Arrays& arrays) const {
+  const Result<uint64_t> segments =
+      CountSegments(*request.segments, arrays.x.size() / ElementSize(request.type));
+  if (!segments.ok()) return segments.status();
+  const Route route = NextRoute();
+  const Deadline deadline = StreamDeadline(request.options);
+  const uint64_t total = arrays.total_bytes() + request.offsets().size_bytes();
+  uint64_t message_bytes = kAlwaysOneMessage;
+  if (total > message_bytes || request.is_dot()) {
+    const Result<uint64_t> limit = MessageBytes(*route.target, deadline);
+    if (!limit.ok()) return limit.status();
+    message_bytes = *limit;
+  }
+  std::string response;
+  const Status status =
+      total <= message_bytes && !request.is_dot()
+          ? CallUnary(route, request, arrays, UnaryDeadline(request.options), &response)
+          : CallStream(route, request, arrays, message_bytes, deadline, &response);
+  if (!status.ok()) return status;
+  return DecodeSegments(request, arrays.x.size(), *segments, response);
+}
+
+Status ClientState::CallUnary(const Route& route, const Request& request, const Arrays& arrays,
+                              Deadline deadline, std::string* response) const {
+  const UnaryRequest unary = EncodeUnary(request, arrays.x, arrays.y);
+  return route.target->Call(route.connection, unary.method, unary.message, options_.retries,
+                            deadline, response);
+}
+
+Status ClientState::CallStream(const Route& route, const Request& request, const Arrays& arrays,
+                               uint64_t message_bytes, Deadline deadline,
+                               std::string* response) const {
+  Progress progress(request.options.progress, arrays.total_bytes());
+  const std::unique_ptr<StreamCall> call =
+      route.target->connection(route.connection).OpenStream(kReduceStreamMethod, deadline);
+  Status status = SendArrays(
+      call.get(), request, {}, arrays, message_bytes,
+      [&](uint64_t bytes) {
+        progress.Add(bytes);
+        progress.Report();
+      },
+      response);
+  if (!status.ok()) route.target->ForgetInfo();
+  return status;
+}
+
 Result<Reduction> ClientState::ReduceUnary(const Route& route, const Request& request,
                                            const Arrays& arrays, Deadline deadline) const {
-  const UnaryRequest unary = EncodeUnary(request, arrays.x, arrays.y);
   std::string response;
-  const Status status = route.target->Call(route.connection, unary.method, unary.message,
-                                           options_.retries, deadline, &response);
+  const Status status = CallUnary(route, request, arrays, deadline, &response);
   if (!status.ok()) return status;
   return DecodeUnary(request, response);
 }
@@ -132,21 +177,9 @@ Result<Reduction> ClientState::ReduceUnary(const Route& route, const Request& re
 Result<Reduction> ClientState::ReduceWhole(const Route& route, const Request& request,
                                            const Arrays& arrays, uint64_t message_bytes,
                                            Deadline deadline) const {
-  Progress progress(request.options.progress, arrays.total_bytes());
-  const std::unique_ptr<StreamCall> call =
-      route.target->connection(route.connection).OpenStream(kReduceStreamMethod, deadline);
   std::string response;
-  const Status status = SendArrays(
-      call.get(), request, {}, arrays, message_bytes,
-      [&](uint64_t bytes) {
-        progress.Add(bytes);
-        progress.Report();
-      },
-      &response);
-  if (!status.ok()) {
-    route.target->ForgetInfo();
-    return status;
-  }
+  const Status status = CallStream(route, request, arrays, message_bytes, deadline, &response);
+  if (!status.ok()) return status;
   return DecodeStream(request, arrays.x.size(), response);
 }
 

@@ -63,8 +63,14 @@ class ClientState {
 
   // The whole call: one message, one stream, or parts over all connections.
   Result<Reduction> Reduce(const Request& request, const Arrays& arrays) const;
+  // The same for a request with segments, over one connection.
+  Result<SegmentedReduction> ReduceSegments(const Request& request, const Arrays& arrays) const;
 
  private:
+  Status CallUnary(const Route& route, const Request& request, const Arrays& arrays,
+                   Deadline deadline, std::string* response) const;
+  Status CallStream(const Route& route, const Request& request, const Arrays& arrays,
+                    uint64_t message_bytes, Deadline deadline, std::string* response) const;
   Result<Reduction> ReduceUnary(const Route& route, const Request& request, const Arrays& arrays,
                                 Deadline deadline) const;
   Result<Reduction> ReduceWhole(const Route& route, const Request& request, const Arrays& arrays,

@@ -37,6 +37,12 @@ void AppendBytesHeader(uint32_t field, size_t length, std::string* out) {
   AppendVarint(length, out);
 }
 
+std::string BytesHeader(uint32_t field, size_t length) {
+  std::string header;
+  AppendBytesHeader(field, length, &header);
+  return header;
+}
+
 Message WithArrays(std::string head, std::span<const std::byte> x, std::span<const std::byte> y,
                    bool is_dot) {
   Message message{std::move(head), x, {}, y};
@@ -66,10 +72,19 @@ void SetStatistics(const Request& request, Proto* proto) {
   }
 }
 
+template <class Proto>
+void SetSegmentLength(const Request& request, Proto* proto) {
+  if (!request.segments) return;
+  v1::Segments* segments = proto->mutable_segments();
+  if (const auto* length = std::get_if<SegmentLength>(&*request.segments)) {
+    segments->set_length(length->elements);
+  }
+}
+
 constexpr std::string_view kReduceMethod = "/reduction.v1.Reduction/Reduce";
 
 std::string_view UnaryMethod(const Request& request) {
-  if (request.statistics.size() != 1) return kReduceMethod;
+  if (request.statistics.size() != 1 || request.segments) return kReduceMethod;
   switch (request.statistics[0]) {
     case Statistic::kSum:
       return "/reduction.v1.Reduction/Sum";
@@ -105,6 +120,29 @@ Status CheckStatistics(const std::vector<Statistic>& statistics) {
   return {};
 }
 
+Result<uint64_t> CountSegments(const Segmentation& segments, uint64_t elements) {
+  std::string what;
+  if (const auto* length = std::get_if<SegmentLength>(&segments)) {
+    if (length->elements != 0 && elements % length->elements == 0) {
+      return elements / length->elements;
+    }
+    what = "a length of " + std::to_string(length->elements);
+  } else {
+    const auto offsets = std::get<std::span<const uint64_t>>(segments);
+    if (!offsets.empty() && offsets.front() == 0 && offsets.back() == elements) {
+      return offsets.size() - 1;
+    }
+    what = offsets.empty() ? "no offsets"
+                           : "offsets from " + std::to_string(offsets.front()) + " to " +
+                                 std::to_string(offsets.back());
+  }
+  return Status{StatusCode::kInvalidArgument,
+                "segments: " + what + " cannot cut an array of " + std::to_string(elements) +
+                    " elements; equal lengths must divide it, and offsets go from 0 to its end",
+                "BAD_SEGMENTS",
+                {}};
+}
+
 UnaryRequest EncodeUnary(const Request& request, std::span<const std::byte> x,
                          std::span<const std::byte> y) {
   const std::string_view method = UnaryMethod(request);
@@ -113,8 +151,14 @@ UnaryRequest EncodeUnary(const Request& request, std::span<const std::byte> x,
   v1::ReduceRequest proto;
   SetCommon(request, &proto);
   if (UsesReduce(request)) SetStatistics(request, &proto);
+  SetSegmentLength(request, &proto);
   proto.SerializeToString(&head);
-  return {method, WithArrays(std::move(head), x, y, request.is_dot())};
+  const auto offsets = std::as_bytes(request.offsets());
+  if (offsets.empty()) return {method, WithArrays(std::move(head), x, y, request.is_dot())};
+  const std::string offsets_header = BytesHeader(v1::Segments::kOffsetsFieldNumber, offsets.size());
+  AppendBytesHeader(v1::ReduceRequest::kSegmentsFieldNumber, offsets_header.size() + offsets.size(),
+                    &head);
+  return {method, {head + offsets_header, offsets, BytesHeader(kXField, x.size()), x}};
 }
 
 Message EncodeStreamHeader(const Request& request, const StreamPart& part,
@@ -124,12 +168,21 @@ Message EncodeStreamHeader(const Request& request, const StreamPart& part,
   v1::StreamHeader* header = proto.mutable_header();
   SetCommon(request, header);
   SetStatistics(request, header);
+  SetSegmentLength(request, header);
   if (part.return_partial) {
     header->mutable_part()->set_first_element(part.first_element);
     header->mutable_part()->set_return_partial(true);
   }
   if (element_count.has_value()) header->set_element_count(*element_count);
   return WithArrays(proto.SerializeAsString(), x, y, request.is_dot());
+}
+
+Message EncodeOffsets(std::span<const uint64_t> offsets) {
+  const auto bytes = std::as_bytes(offsets);
+  return {BytesHeader(v1::ReduceStreamRequest::kSegmentOffsetsFieldNumber, bytes.size()),
+          bytes,
+          {},
+          {}};
 }
 
 Message EncodeChunk(uint64_t offset, std::span<const std::byte> x, std::span<const std::byte> y,

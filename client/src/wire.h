@@ -19,12 +19,22 @@ struct Request {
   ElementType type = ElementType::kFloat32;
   std::vector<Statistic> statistics;  // {kDot}: of two arrays
   ReduceOptions options;
+  std::optional<Segmentation> segments;  // their offsets are borrowed
 
+  // Empty where there are none.
+  std::span<const uint64_t> offsets() const {
+    if (!segments || !std::holds_alternative<std::span<const uint64_t>>(*segments)) return {};
+    return std::get<std::span<const uint64_t>>(*segments);
+  }
   bool is_dot() const { return statistics.size() == 1 && statistics[0] == Statistic::kDot; }
 };
 
 // OK, or INVALID_ARGUMENT where the statistics cannot be asked for together.
 Status CheckStatistics(const std::vector<Statistic>& statistics);
+
+// How many segments an array of `elements` has; INVALID_ARGUMENT where they do not fit it. The
+// server checks what is between the first offset and the last.
+Result<uint64_t> CountSegments(const Segmentation& segments, uint64_t elements);
 
 // Whether Reduce serves the request in one message, rather than a method of its statistic.
 bool UsesReduce(const Request& request);
@@ -34,7 +44,8 @@ struct UnaryRequest {
   Message message;
 };
 
-// The whole request in one message. `y` is empty unless request.is_dot().
+// The whole request in one message, its offsets included. `y` is empty unless request.is_dot(),
+// which no request with segments may be.
 UnaryRequest EncodeUnary(const Request& request, std::span<const std::byte> x,
                          std::span<const std::byte> y);
 
@@ -44,10 +55,12 @@ struct StreamPart {
   bool return_partial = false;
 };
 
-// The first message of a stream: the header and the first bytes.
+// The first message of a stream: the header, without offsets of segments, and the first bytes.
 Message EncodeStreamHeader(const Request& request, const StreamPart& part,
                            std::optional<uint64_t> element_count, std::span<const std::byte> x,
                            std::span<const std::byte> y);
+// A message with offsets of segments: after the header, before data.
+Message EncodeOffsets(std::span<const uint64_t> offsets);
 // A later message. `offset`: bytes of each array that came before.
 Message EncodeChunk(uint64_t offset, std::span<const std::byte> x, std::span<const std::byte> y,
                     bool is_dot);
@@ -58,6 +71,10 @@ Result<Reduction> DecodeUnary(const Request& request, std::string_view response)
 // sent: gRPC reports a stream that is cut inside a message as one that ended.
 Result<Reduction> DecodeStream(const Request& request, uint64_t array_bytes,
                                std::string_view response);
+
+// The answer about an array of `segments` segments; DATA_LOSS likewise.
+Result<SegmentedReduction> DecodeSegments(const Request& request, uint64_t array_bytes,
+                                          uint64_t segments, std::string_view response);
 
 // The answer to a part.
 struct PartialResponse {

@@ -1,6 +1,7 @@
 #include <google/protobuf/wrappers.pb.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "client/src/wire.h"
@@ -45,14 +46,58 @@ std::vector<Execution> ToExecutions(const Proto& response) {
   return MergeExecutions(executions);
 }
 
-// Bytes of each array that `reduction` is about. Its count tells, but for NaNs that were ignored.
-uint64_t ReducedBytes(const Request& request, const Reduction& reduction) {
+// Bytes of each array that a result is about. Its count tells, but for NaNs that were ignored.
+template <class Reduced>
+uint64_t ReducedBytes(const Request& request, const Reduced& reduction) {
   if (request.options.nan_policy != NanPolicy::kIgnore) {
     return reduction.count * ElementSize(request.type);
   }
   uint64_t bytes = 0;
   for (const Execution& execution : reduction.executions) bytes += execution.bytes;
   return request.is_dot() ? bytes / 2 : bytes;
+}
+
+// OK when `reduction` is about all of `array_bytes`.
+template <class Reduced>
+Status CheckComplete(const Request& request, uint64_t array_bytes, const Reduced& reduction) {
+  const uint64_t reduced = ReducedBytes(request, reduction);
+  if (reduced == array_bytes) return {};
+  return {StatusCode::kDataLoss,
+          "the server reduced " + std::to_string(reduced) + " bytes of an array of " +
+              std::to_string(array_bytes) + ": the rest was lost on the way; send the array again",
+          "INCOMPLETE",
+          {}};
+}
+
+// Packed little-endian numbers of eight bytes.
+template <class T>
+std::vector<T> Unpack(const std::string& bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
+  return numbers;
+}
+
+// False when it does not hold `segments` values.
+bool ToColumn(const v1::Column& proto, uint64_t segments, Column* column) {
+  const std::string* packed = nullptr;
+  switch (proto.values_case()) {
+    case v1::Column::kFloat64:
+      column->values = Unpack<double>(*(packed = &proto.float64()));
+      break;
+    case v1::Column::kInt64:
+      column->values = Unpack<int64_t>(*(packed = &proto.int64()));
+      break;
+    case v1::Column::kUint64:
+      column->values = Unpack<uint64_t>(*(packed = &proto.uint64()));
+      break;
+    case v1::Column::VALUES_NOT_SET:
+      return false;
+  }
+  column->statistic = static_cast<Statistic>(proto.statistic());
+  column->validity.assign(proto.validity().begin(), proto.validity().end());
+  const uint64_t bitmap_bytes = (segments + 7) / 8;
+  return packed->size() == segments * sizeof(uint64_t) &&
+         (column->validity.empty() || column->validity.size() == bitmap_bytes);
 }
 
 bool IsArg(Statistic statistic) {
@@ -88,14 +133,34 @@ Result<Reduction> DecodeStream(const Request& request, uint64_t array_bytes,
                                std::string_view response) {
   Result<Reduction> reduction = DecodeReduce(request, response);
   if (!reduction.ok()) return reduction;
-  const uint64_t reduced = ReducedBytes(request, *reduction);
-  if (reduced == array_bytes) return reduction;
-  return Status{StatusCode::kDataLoss,
-                "the server reduced " + std::to_string(reduced) + " bytes of an array of " +
-                    std::to_string(array_bytes) +
-                    ": the rest was lost on the way; send the array again",
-                "INCOMPLETE",
-                {}};
+  const Status complete = CheckComplete(request, array_bytes, *reduction);
+  if (!complete.ok()) return complete;
+  return reduction;
+}
+
+Result<SegmentedReduction> DecodeSegments(const Request& request, uint64_t array_bytes,
+                                          uint64_t segments, std::string_view response) {
+  v1::ReduceResponse proto;
+  if (!Parse(response, &proto)) return Malformed("is no ReduceResponse");
+  SegmentedReduction reduction;
+  reduction.count = proto.count();
+  reduction.executions = ToExecutions(proto);
+  const Status complete = CheckComplete(request, array_bytes, reduction);
+  if (!complete.ok()) return complete;
+  if (static_cast<size_t>(proto.columns_size()) != request.statistics.size()) {
+    return Malformed("does not hold one column a statistic");
+  }
+  reduction.columns.resize(request.statistics.size());
+  for (int i = 0; i < proto.columns_size(); ++i) {
+    if (proto.columns(i).statistic() != static_cast<int>(request.statistics[i]) ||
+        !ToColumn(proto.columns(i), segments, &reduction.columns[i])) {
+      return Malformed("holds a column that was not asked for");
+    }
+    proto.mutable_columns(i)->Clear();
+  }
+  reduction.counts = Unpack<uint64_t>(proto.segment_counts());
+  if (reduction.counts.size() != segments) return Malformed("does not hold one count a segment");
+  return reduction;
 }
 
 Result<Reduction> DecodeUnary(const Request& request, std::string_view response) {

@@ -15,7 +15,14 @@ WriterState::WriterState(std::shared_ptr<const ClientState> client, const Client
       element_count_(element_count),
       chunk_bytes_(std::max<uint64_t>(1, message_bytes / (is_dot() ? 2 : 1))),
       call_(target_.connection(route.connection)
-                .OpenStream(kReduceStreamMethod, client_->StreamDeadline(request_.options))) {}
+                .OpenStream(kReduceStreamMethod, client_->StreamDeadline(request_.options))) {
+  if (request_.offsets().empty()) return;
+  segments_ = request_.offsets().size() - 1;
+  header_sent_ = true;
+  CheckSent(
+      SendHeadWithOffsets(call_.get(), request_, element_count_, message_bytes, Payload::kCopy));
+  request_.segments = std::span<const uint64_t>();
+}
 
 Status WriterState::Write(std::span<const std::byte> x, std::span<const std::byte> y) {
   while (!x.empty() && failure_.ok()) {
@@ -44,7 +51,11 @@ Status WriterState::Send(std::span<const std::byte> x, std::span<const std::byte
                                        : EncodeStreamHeader(request_, {}, element_count_, x, y);
   header_sent_ = true;
   offset_ += x.size();
-  if (call_->Send(message, Payload::kCopy)) return {};
+  return CheckSent(call_->Send(message, Payload::kCopy));
+}
+
+Status WriterState::CheckSent(bool sent) {
+  if (sent) return {};
   std::string unused;
   Status status = call_->Finish(&unused);
   call_.reset();
@@ -54,17 +65,37 @@ Status WriterState::Send(std::span<const std::byte> x, std::span<const std::byte
   return Fail(status);
 }
 
-Result<Reduction> WriterState::Finish() {
+Status WriterState::End(std::string* response) {
   if (failure_.ok() && call_ == nullptr) {
-    return Status{StatusCode::kFailedPrecondition, "the stream is finished already", {}, {}};
+    return {StatusCode::kFailedPrecondition, "the stream is finished already", {}, {}};
   }
   if (failure_.ok() && (!x_.empty() || !header_sent_)) Send(x_, y_);
   if (!failure_.ok()) return failure_;
-  std::string response;
-  const Status status = call_->Finish(&response);
+  const Status status = call_->Finish(response);
   call_.reset();
-  if (!status.ok()) return Fail(status);
+  return status.ok() ? status : Fail(status);
+}
+
+Result<Reduction> WriterState::Finish() {
+  std::string response;
+  const Status status = End(&response);
+  if (!status.ok()) return status;
   Result<Reduction> reduction = DecodeStream(request_, offset_, response);
+  if (!reduction.ok()) return Fail(reduction.status());
+  return reduction;
+}
+
+Result<SegmentedReduction> WriterState::FinishSegments() {
+  std::string response;
+  const Status status = End(&response);
+  if (!status.ok()) return status;
+  if (!segments_) {
+    const Result<uint64_t> segments =
+        CountSegments(*request_.segments, offset_ / ElementSize(request_.type));
+    if (!segments.ok()) return Fail(segments.status());
+    segments_ = *segments;
+  }
+  Result<SegmentedReduction> reduction = DecodeSegments(request_, offset_, *segments_, response);
   if (!reduction.ok()) return Fail(reduction.status());
   return reduction;
 }

@@ -14,7 +14,7 @@ namespace reduction::detail {
 // Gathers what is written into messages of one size. Not thread-safe.
 class WriterState {
  public:
-  // Keeps `client` alive.
+  // Keeps `client` alive. Offsets of segments are sent at once, and not referred to afterwards.
   WriterState(std::shared_ptr<const ClientState> client, const ClientState::Route& route,
               Request request, std::optional<uint64_t> element_count, uint64_t message_bytes);
 
@@ -23,17 +23,23 @@ class WriterState {
 
   // `y` is as long as `x` for a dot product, else empty.
   Status Write(std::span<const std::byte> x, std::span<const std::byte> y);
+  // For a request without segments, and for one with.
   Result<Reduction> Finish();
+  Result<SegmentedReduction> FinishSegments();
 
   // Fails the stream with `status`, cancelling the call.
   Status Fail(const Status& status);
 
  private:
   Status Send(std::span<const std::byte> x, std::span<const std::byte> y);
+  // After Send(): fails the stream when that could not send.
+  Status CheckSent(bool sent);
+  // Sends what is gathered and waits for the answer.
+  Status End(std::string* response);
 
   std::shared_ptr<const ClientState> client_;
   const Target& target_;
-  const Request request_;
+  Request request_;
   const std::optional<uint64_t> element_count_;
   const size_t chunk_bytes_;          // of each array
   std::unique_ptr<StreamCall> call_;  // null when finished or failed
@@ -42,6 +48,7 @@ class WriterState {
   std::vector<std::byte> y_;
   uint64_t offset_ = 0;  // bytes of each array that were sent
   bool header_sent_ = false;
+  std::optional<uint64_t> segments_;  // where offsets told
 };
 
 }  // namespace reduction::detail

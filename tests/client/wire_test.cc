@@ -80,6 +80,107 @@ TEST(EncodeUnary, NamesTheSourceOfEmptyArrays) {
   EXPECT_EQ(proto.y_source_case(), v1::DotRequest::kYInline);
 }
 
+TEST(EncodeUnary, CarriesSegmentsAndTheirOffsets) {
+  const std::string x(300, 'x');
+  const std::vector<uint64_t> offsets = {0, 70, 75};
+  Request request = MakeRequest({Statistic::kSum});
+  request.segments = offsets;
+  const UnaryRequest unary = EncodeUnary(request, Bytes(x), {});
+  EXPECT_EQ(unary.method, "/reduction.v1.Reduction/Reduce");
+  v1::ReduceRequest proto;
+  ASSERT_TRUE(proto.ParseFromString(Join(unary.message)));
+  EXPECT_EQ(proto.statistics_size(), 1);
+  EXPECT_EQ(
+      std::vector<uint64_t>(proto.segments().offsets().begin(), proto.segments().offsets().end()),
+      offsets);
+  EXPECT_EQ(proto.segments().length(), 0u);
+  EXPECT_EQ(proto.inline_(), x);
+  EXPECT_TRUE(proto.GetReflection()->GetUnknownFields(proto).empty());
+
+  request.segments = SegmentLength{25};
+  ASSERT_TRUE(proto.ParseFromString(Join(EncodeUnary(request, Bytes(x), {}).message)));
+  EXPECT_EQ(proto.segments().length(), 25u);
+  EXPECT_EQ(proto.segments().offsets_size(), 0);
+  EXPECT_EQ(proto.inline_(), x);
+}
+
+TEST(EncodeStream, OffsetsOfSegmentsFollowTheHeader) {
+  const std::vector<uint64_t> offsets = {0, uint64_t{1} << 40};
+  Request request = MakeRequest({Statistic::kDot});
+  request.segments = offsets;
+  v1::ReduceStreamRequest proto;
+  ASSERT_TRUE(proto.ParseFromString(Join(EncodeStreamHeader(request, {}, 7, {}, {}))));
+  EXPECT_TRUE(proto.header().has_segments());
+  EXPECT_EQ(proto.header().segments().offsets_size(), 0);
+  ASSERT_TRUE(proto.ParseFromString(Join(EncodeOffsets(offsets))));
+  EXPECT_EQ(proto.segment_offsets_size(), 2);
+  EXPECT_EQ(proto.segment_offsets(1), offsets[1]);
+  EXPECT_FALSE(proto.has_header());
+}
+
+TEST(CountSegments, RefusesWhatCannotCutTheArray) {
+  const auto count = [](const Segmentation& segments, uint64_t elements) -> int64_t {
+    const Result<uint64_t> result = CountSegments(segments, elements);
+    if (result.ok()) return static_cast<int64_t>(*result);
+    EXPECT_EQ(result.status().reason, "BAD_SEGMENTS");
+    return -1;
+  };
+  EXPECT_EQ(count(SegmentLength{4}, 12), 3);
+  EXPECT_EQ(count(SegmentLength{4}, 0), 0);
+  EXPECT_EQ(count(SegmentLength{0}, 0), -1);
+  EXPECT_EQ(count(SegmentLength{5}, 12), -1);
+  const std::vector<uint64_t> offsets = {0, 5, 5, 12};
+  EXPECT_EQ(count(offsets, 12), 3);
+  EXPECT_EQ(count(offsets, 13), -1);
+  EXPECT_EQ(count(std::span(offsets).first(1), 0), 0);
+  EXPECT_EQ(count(std::span(offsets).subspan(1), 12), -1);
+  EXPECT_EQ(count(std::span<const uint64_t>(), 0), -1);
+}
+
+std::string Packed(std::vector<uint64_t> numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(uint64_t)};
+}
+
+TEST(DecodeSegments, GivesColumnsWithTheirValidity) {
+  v1::ReduceResponse proto;
+  auto* column = proto.add_columns();
+  column->set_statistic(v1::STATISTIC_SUM);
+  column->set_int64(Packed({static_cast<uint64_t>(-5), 0, 7}));
+  column->set_validity("\x05");
+  proto.set_segment_counts(Packed({2, 0, 3}));
+  proto.set_count(5);
+  Request request = MakeRequest({Statistic::kSum});
+  request.options.nan_policy = NanPolicy::kPropagate;
+  request.segments = SegmentLength{1};
+  const auto decode = [&](uint64_t bytes, uint64_t segments) {
+    return DecodeSegments(request, bytes, segments, proto.SerializeAsString());
+  };
+  const auto result = decode(20, 3);
+  ASSERT_TRUE(result.ok()) << result.status().message;
+  EXPECT_EQ(result->counts, (std::vector<uint64_t>{2, 0, 3}));
+  const Column* sums = result->Find(Statistic::kSum);
+  ASSERT_NE(sums, nullptr);
+  EXPECT_EQ(sums->At(0), Value(int64_t{-5}));
+  EXPECT_EQ(sums->At(1), Value());
+  EXPECT_EQ(sums->At(2), Value(int64_t{7}));
+  EXPECT_EQ(result->Find(Statistic::kMax), nullptr);
+
+  EXPECT_EQ(decode(24, 3).status().code, StatusCode::kDataLoss);
+  EXPECT_EQ(decode(20, 4).status().code, StatusCode::kInternal) << "values of three segments";
+  column->set_validity("ab");
+  EXPECT_EQ(decode(20, 3).status().code, StatusCode::kInternal) << "a bitmap of two bytes";
+  column->clear_validity();
+  EXPECT_TRUE(decode(20, 3).ok());
+  column->set_statistic(v1::STATISTIC_MAX);
+  EXPECT_EQ(decode(20, 3).status().code, StatusCode::kInternal) << "another statistic";
+  column->set_statistic(v1::STATISTIC_SUM);
+  column->clear_values();
+  EXPECT_EQ(decode(20, 3).status().code, StatusCode::kInternal) << "no values";
+  column->set_int64(Packed({1, 2, 3}));
+  proto.set_segment_counts(Packed({2, 3}));
+  EXPECT_EQ(decode(20, 3).status().code, StatusCode::kInternal) << "counts of two segments";
+}
+
 TEST(EncodeStream, HeaderComesFirstAndOffsetsFollow) {
   const std::string x(5, 'x');
   v1::ReduceStreamRequest first;

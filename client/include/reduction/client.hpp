@@ -45,6 +45,7 @@ namespace detail {
 
 class ClientState;
 class WriterState;
+struct Request;
 
 // The C++ element type of a contiguous range.
 template <class Range>
@@ -72,12 +73,8 @@ concept ElementRange = requires(const Range& range) {
 
 // An array that is sent as it is produced. Destroying it unfinished cancels the call. Not
 // thread-safe; movable. One connection carries it.
-class ReduceStream {
+class ArrayWriter {
  public:
-  ReduceStream(ReduceStream&&) noexcept;
-  ReduceStream& operator=(ReduceStream&&) noexcept;
-  ~ReduceStream();
-
   // Appends bytes; an element may be split between two calls. Copies them, and waits while the
   // server is slower than the producer. A failed stream fails every later Write the same way.
   Status Write(std::span<const std::byte> bytes);
@@ -90,14 +87,35 @@ class ReduceStream {
     return WriteTyped(view);
   }
 
+ protected:
+  explicit ArrayWriter(std::unique_ptr<detail::WriterState> state);
+  ArrayWriter(ArrayWriter&&) noexcept;
+  ArrayWriter& operator=(ArrayWriter&&) noexcept;
+  ~ArrayWriter();
+  std::unique_ptr<detail::WriterState> state_;
+
+ private:
+  Status WriteTyped(const ArrayView& view);
+};
+
+class ReduceStream : public ArrayWriter {
+ public:
   // Ends the array and waits for its statistics. Call once.
   Result<Reduction> Finish();
 
  private:
   friend class Client;
-  explicit ReduceStream(std::unique_ptr<detail::WriterState> state);
-  Status WriteTyped(const ArrayView& view);
-  std::unique_ptr<detail::WriterState> state_;
+  using ArrayWriter::ArrayWriter;
+};
+
+class SegmentStream : public ArrayWriter {
+ public:
+  // Ends the array and waits for the statistics of its segments. Call once.
+  Result<SegmentedReduction> Finish();
+
+ private:
+  friend class Client;
+  using ArrayWriter::ArrayWriter;
 };
 
 // Thread-safe; movable. All calls block until they are done or their time is over. gRPC ends no
@@ -158,11 +176,37 @@ class Client {
   Result<Reduction> Reduce(const ArrayView& array, const std::vector<Statistic>& statistics,
                            const ReduceOptions& options = {}) const;
 
+  // Any set of statistics of each segment of one array, in one pass: the same bits as Reduce of
+  // each segment. One connection carries the array and its offsets. A segment without a result is
+  // an invalid entry, no failure. INVALID_ARGUMENT (BAD_SEGMENTS): segments that do not fit the
+  // array; RESOURCE_EXHAUSTED: more results than the server has room for, or than 2 GiB.
+  template <ElementRange Range>
+  Result<SegmentedReduction> ReduceSegments(const Range& array, const Segmentation& segments,
+                                            const std::vector<Statistic>& statistics,
+                                            const ReduceOptions& options = {}) const {
+    using T = detail::ElementOf<const Range>;
+    return ReduceSegments(ViewOf(std::span<const T>(array)), segments, statistics, options);
+  }
+  Result<SegmentedReduction> ReduceSegments(const ArrayView& array, const Segmentation& segments,
+                                            const std::vector<Statistic>& statistics,
+                                            const ReduceOptions& options = {}) const;
+
+  // Dot product of each segment of two arrays of one length and type, cut at the same places.
+  Result<SegmentedReduction> DotSegments(const ArrayView& x, const ArrayView& y,
+                                         const Segmentation& segments,
+                                         const ReduceOptions& options = {}) const;
+
   // Opens a stream for an array that is produced in pieces. `statistics` is {kDot} for a dot
   // product. `element_count`, when known, is checked by the server. Progress is not reported.
   Result<ReduceStream> OpenStream(ElementType type, const std::vector<Statistic>& statistics,
                                   const ReduceOptions& options = {},
                                   std::optional<uint64_t> element_count = {}) const;
+
+  // The same for an array of segments. The offsets are sent before this returns.
+  Result<SegmentStream> OpenSegmentStream(ElementType type, const Segmentation& segments,
+                                          const std::vector<Statistic>& statistics,
+                                          const ReduceOptions& options = {},
+                                          std::optional<uint64_t> element_count = {}) const;
 
   // What each target is and can do, in the order of the targets.
   Result<std::vector<ServerInfo>> Info() const;
@@ -172,6 +216,9 @@ class Client {
 
  private:
   explicit Client(std::shared_ptr<const detail::ClientState> state);
+
+  Result<std::unique_ptr<detail::WriterState>> OpenWriter(
+      detail::Request request, std::optional<uint64_t> element_count) const;
 
   template <class Range>
   Result<ValueOf<detail::ElementOf<const Range>>> Single(Statistic statistic, const Range& array,

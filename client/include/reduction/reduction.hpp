@@ -118,6 +118,58 @@ struct Reduction {
   }
 };
 
+// Every segment has that many elements, and the array is a multiple: the length of a row.
+struct SegmentLength {
+  uint64_t elements = 0;
+};
+
+// How an array is cut into segments: in equal lengths, or by n + 1 element offsets for n segments,
+// not decreasing, from 0 to the element count. Equal offsets are an empty segment. Does not own the
+// offsets.
+using Segmentation = std::variant<SegmentLength, std::span<const uint64_t>>;
+
+// One statistic of every segment, in the order of the segments.
+struct Column {
+  Statistic statistic = Statistic::kSum;
+  // One a segment: doubles for floats and for means, variances and norms, else 64-bit integers. 0
+  // where there is no value.
+  std::variant<std::vector<double>, std::vector<int64_t>, std::vector<uint64_t>> values;
+  // Bit i % 8 of byte i / 8: whether segment i has a value. Empty when all have one. There is none
+  // where the call for that segment alone would fail (minimum, mean, … of no elements; overflow
+  // that is checked) or give none (argmin or argmax of ignored NaNs alone).
+  std::vector<uint8_t> validity;
+
+  // `segment` is below the number of segments.
+  bool IsValid(size_t segment) const {
+    return validity.empty() || (validity[segment / 8] >> segment % 8 & 1) != 0;
+  }
+  // monostate where there is no value.
+  Value At(size_t segment) const {
+    Value value;
+    if (IsValid(segment)) {
+      std::visit([&](const auto& numbers) { value = numbers[segment]; }, values);
+    }
+    return value;
+  }
+};
+
+struct SegmentedReduction {
+  std::vector<Column> columns;   // in the order asked
+  std::vector<uint64_t> counts;  // one a segment: elements that took part
+  uint64_t count = 0;            // of all segments
+  std::vector<Execution> executions;
+
+  // The number of segments.
+  size_t size() const { return counts.size(); }
+  // Null when `statistic` was not asked for.
+  const Column* Find(Statistic statistic) const {
+    for (const Column& column : columns) {
+      if (column.statistic == statistic) return &column;
+    }
+    return nullptr;
+  }
+};
+
 struct ServerInfo {
   struct DeviceInfo {
     std::string device;  // "cpu" or "cuda:N"
