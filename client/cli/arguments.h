@@ -24,8 +24,15 @@ struct Arguments {
   std::optional<ElementType> dtype;
   // Of stats; empty: everything that the server gives.
   std::vector<Statistic> statistics;
+  // Results for each segment, when one of these is given.
+  std::optional<uint64_t> segment_length;
+  std::string segment_offsets;  // a .npy file
+  bool rows = false;
+
   ReduceOptions options;
   bool json = false;
+
+  bool has_segments() const { return segment_length || !segment_offsets.empty() || rows; }
 };
 
 // What to do after parsing: run the command, or print `text` and end.

@@ -18,6 +18,10 @@ struct Outcome {
   Status error;        // for standard error, unless OK
 };
 
+// Of a call that failed, and of input that cannot be used.
+Outcome Failed(Status status);
+Outcome Misused(const Status& status);
+
 Outcome Run(const Arguments& arguments);
 
 }  // namespace reduction::cli

@@ -115,6 +115,7 @@ Status ArrayInput::Recognize(std::optional<ElementType> dtype) {
   type_ = header->type;
   big_endian_ = header->big_endian;
   count_ = header->count;
+  row_length_ = header->row_length;
   return {};
 }
 

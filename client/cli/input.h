@@ -44,6 +44,9 @@ class ArrayInput {
   // Absent when only the end of the data will tell.
   std::optional<uint64_t> count() const { return count_; }
 
+  // Elements along the last axis of a .npy file in C order.
+  std::optional<uint64_t> row_length() const { return row_length_; }
+
   // The array in memory; null when it must be read piece by piece.
   const ArrayView* memory() const { return memory_.has_value() ? &*memory_ : nullptr; }
 
@@ -74,6 +77,7 @@ class ArrayInput {
   bool big_endian_ = false;
   bool npy_ = false;
   std::optional<uint64_t> count_;
+  std::optional<uint64_t> row_length_;
   uint64_t bytes_read_ = 0;  // of the array, by Read
   std::vector<std::byte> small_;
   std::optional<ArrayView> memory_;

@@ -20,6 +20,7 @@ struct Dictionary {
   std::optional<std::string_view> descr;
   std::optional<bool> fortran_order;
   std::optional<uint64_t> count;  // product of the shape
+  uint64_t last_axis = 1;
 };
 
 // Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, keys in any order.
@@ -111,6 +112,7 @@ class Parser {
       empty = empty || length == 0;
       too_large = too_large || __builtin_mul_overflow(count, length, &count);
       comma = Take(',');
+      dictionary->last_axis = length;
     }
     if (dimensions == 1 && !comma) return Malformed("'shape' is no tuple");
     if (too_large && !empty) return Malformed("'shape' has more elements than 64 bits can count");
@@ -222,6 +224,7 @@ Result<NpyHeader> ParseNpyHeader(std::string_view start, std::optional<ElementTy
                    ", not the " + std::string(ElementTypeName(*dtype)) + " of --dtype");
   }
   header.count = *dictionary->count;
+  if (!*dictionary->fortran_order) header.row_length = dictionary->last_axis;
   if (header.count > static_cast<uint64_t>(INT64_MAX) / ElementSize(header.type)) {
     return Malformed("'shape' has more bytes than 63 bits can count");
   }

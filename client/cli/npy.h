@@ -24,6 +24,8 @@ struct NpyHeader {
   ElementType type = ElementType::kFloat32;
   bool big_endian = false;
   uint64_t count = 0;  // elements; count * element size fits in 63 bits
+  // Elements along the last axis, which lie side by side; 1 for a scalar. Absent in Fortran order.
+  std::optional<uint64_t> row_length;
 };
 
 // Where the data starts, from a file's first kNpyPreambleBytes. INVALID_ARGUMENT: another version,

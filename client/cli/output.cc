@@ -117,6 +117,19 @@ std::string InfoText(const ServerInfo& info) {
   return text;
 }
 
+// What every report has.
+template <class Report>
+void AddCommon(const Report& report, Json* json) {
+  const std::vector<Execution>& executions = report.reduction.executions;
+  (*json)["count"] = report.reduction.count;
+  (*json)["dtype"] = ElementTypeName(report.type);
+  (*json)["device"] = Join(executions, [](const Execution& e) { return e.device; });
+  (*json)["algorithm"] =
+      Join(executions, [](const Execution& e) { return AlgorithmName(e.algorithm); });
+  (*json)["seconds"] = report.seconds;
+  (*json)["bytes_per_second"] = static_cast<double>(report.bytes) / report.seconds;
+}
+
 }  // namespace
 
 std::string FormatJson(const Report& report) {
@@ -131,13 +144,7 @@ std::string FormatJson(const Report& report) {
   } else {
     json["value"] = ToJson(reduction.values.front().value);
   }
-  json["count"] = reduction.count;
-  json["dtype"] = ElementTypeName(report.type);
-  json["device"] = Join(reduction.executions, [](const Execution& e) { return e.device; });
-  json["algorithm"] =
-      Join(reduction.executions, [](const Execution& e) { return AlgorithmName(e.algorithm); });
-  json["seconds"] = report.seconds;
-  json["bytes_per_second"] = static_cast<double>(report.bytes) / report.seconds;
+  AddCommon(report, &json);
   return Dump(json);
 }
 
@@ -147,6 +154,51 @@ std::string FormatText(const Report& report) {
   std::string text = Line("count", std::to_string(reduction.count));
   for (const StatisticValue& entry : reduction.values) {
     text += Line(StatisticName(entry.statistic), ToText(entry.value));
+  }
+  return text;
+}
+
+std::string FormatJson(const SegmentsReport& report) {
+  const SegmentedReduction& reduction = report.reduction;
+  Json json;
+  json["op"] = CommandName(report.command);
+  json["segments"] = reduction.size();
+  const auto array = [&](const Column& column) {
+    Json values = Json::array();
+    for (size_t i = 0; i < reduction.size(); ++i) values.push_back(ToJson(column.At(i)));
+    return values;
+  };
+  if (report.command == Command::kStats) {
+    Json& values = json["values"] = Json::object();
+    for (const Column& column : reduction.columns) {
+      values[std::string(StatisticName(column.statistic))] = array(column);
+    }
+  } else {
+    json["value"] = array(reduction.columns.front());
+  }
+  json["counts"] = reduction.counts;
+  AddCommon(report, &json);
+  return Dump(json);
+}
+
+std::string FormatText(const SegmentsReport& report) {
+  const SegmentedReduction& reduction = report.reduction;
+  const bool stats = report.command == Command::kStats;
+  std::string text;
+  if (stats) {
+    text = "count";
+    for (const Column& column : reduction.columns) {
+      text.append("\t").append(StatisticName(column.statistic));
+    }
+    text += '\n';
+  }
+  for (size_t i = 0; i < reduction.size(); ++i) {
+    if (stats) text.append(std::to_string(reduction.counts[i])).append("\t");
+    for (size_t j = 0; j < reduction.columns.size(); ++j) {
+      if (j > 0) text += '\t';
+      text += ToText(reduction.columns[j].At(i));
+    }
+    text += '\n';
   }
   return text;
 }

@@ -56,6 +56,22 @@ TEST(Arguments, StandBeforeAndAfterTheCommand) {
   EXPECT_TRUE(arguments.json);
 }
 
+TEST(Arguments, CutTheArrayInOneWay) {
+  EXPECT_FALSE(Parse({"sum", "x"})->arguments->has_segments());
+  EXPECT_EQ(Parse({"sum", "x", "--segment-length=5"})->arguments->segment_length, 5u);
+  EXPECT_EQ(Parse({"--segment-offsets=o.npy", "stats", "x"})->arguments->segment_offsets, "o.npy");
+  EXPECT_TRUE(Parse({"max", "--rows", "x"})->arguments->rows);
+  for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+           {"sum", "x", "--rows", "--segment-length=5"},
+           {"sum", "x", "--rows", "--segment-offsets=o"},
+           {"sum", "x", "--segment-length=5", "--segment-offsets=o"},
+           {"sum", "x", "--segment-length=-5"},
+           {"sum", "x", "--segment-offsets=-"},
+           {"info", "--rows"}}) {
+    EXPECT_EQ(Parse(words).status().code, StatusCode::kInvalidArgument) << words.back();
+  }
+}
+
 TEST(Arguments, TargetComesFromTheEnvironmentUnlessGiven) {
   setenv("REDUCTION_TARGET", "unix:/tmp/x", 1);
   EXPECT_EQ(Parse({"health"})->arguments->target, "unix:/tmp/x");

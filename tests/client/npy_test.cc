@@ -36,6 +36,14 @@ TEST(NpyHeader, GivesTypeOrderAndCount) {
   EXPECT_EQ(header->count, 12u);
 }
 
+TEST(NpyHeader, GivesTheLengthOfRowsInCOrder) {
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(3, 4)"))->row_length, 4u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(7,)"))->row_length, 7u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(2, 0)"))->row_length, 0u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "()"))->row_length, 1u);
+  EXPECT_FALSE(Parse("{'descr': '<i8', 'fortran_order': True, 'shape': (3, 4), }")->row_length);
+}
+
 TEST(NpyHeader, KnowsEveryTypeThatNumPyWrites) {
   const std::vector<std::pair<std::string, ElementType>> descrs = {
       {"<f2", ElementType::kFloat16}, {"<f4", ElementType::kFloat32},

@@ -55,6 +55,41 @@ TEST(FormatJson, WritesNonFiniteNumbersAsStrings) {
   EXPECT_EQ(json::parse(FormatJson(MakeReport(-infinity)))["value"], "-Infinity");
 }
 
+SegmentsReport MakeSegmentsReport() {
+  SegmentsReport report;
+  report.reduction.columns = {
+      {Statistic::kMin, std::vector<double>{1.5, 0, NAN}, {0x05}},
+      {Statistic::kArgmin, std::vector<uint64_t>{3, 0, UINT64_MAX}, {0x05}}};
+  report.reduction.counts = {4, 0, 2};
+  report.reduction.count = 6;
+  report.reduction.executions = {{"cpu", Algorithm::kTwoPass}};
+  report.seconds = 1;
+  return report;
+}
+
+TEST(FormatJson, HasAnArrayForSegments) {
+  SegmentsReport report = MakeSegmentsReport();
+  report.command = Command::kStats;
+  const json object = json::parse(FormatJson(report));
+  EXPECT_EQ(object["values"]["min"], json::parse("[1.5, null, \"NaN\"]"));
+  EXPECT_EQ(object["values"]["argmin"], json::parse("[3, null, 18446744073709551615]"));
+  EXPECT_EQ(object["counts"], json::parse("[4, 0, 2]"));
+  EXPECT_EQ(object["segments"], 3);
+  EXPECT_EQ(object["count"], 6);
+  report.command = Command::kMin;
+  EXPECT_EQ(json::parse(FormatJson(report))["value"], object["values"]["min"]);
+}
+
+TEST(FormatText, HasALineForEachSegment) {
+  SegmentsReport report = MakeSegmentsReport();
+  report.command = Command::kStats;
+  EXPECT_EQ(FormatText(report),
+            "count\tmin\targmin\n4\t1.5\t3\n0\tnone\tnone\n2\tNaN\t18446744073709551615\n");
+  report.command = Command::kMin;
+  report.reduction.columns.resize(1);
+  EXPECT_EQ(FormatText(report), "1.5\nnone\nNaN\n");
+}
+
 TEST(FormatJson, KeepsEveryBitOfNumbers) {
   EXPECT_NE(FormatJson(MakeReport(UINT64_MAX)).find("18446744073709551615"), std::string::npos);
   EXPECT_NE(FormatJson(MakeReport(INT64_MIN)).find("-9223372036854775808"), std::string::npos);

@@ -128,6 +128,72 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(self.run_command("stats", integers, "--stats=max,mean").stdout.split(),
                          b"count 1000 max 999 mean 499.5".split())
 
+    def test_segments_are_a_line_each(self):
+        table = numpy.array([[3, 1, 2], [-5, 0, 9]], "i4")
+        file = self.save("table", table)
+        for words in (["--segment-length=3"], ["--rows"],
+                      ["--segment-offsets=" + self.save("offsets", numpy.array([0, 3, 6]))]):
+            with self.subTest(words=words):
+                self.assertEqual(self.run_command("sum", file, *words).stdout, b"6\n4\n")
+                done = self.run_command("stats", file, *words, "--stats=max,argmax,mean")
+                self.assertEqual(done.stdout.decode(), "count\tmax\targmax\tmean\n"
+                                 "3\t3\t0\t2\n3\t9\t2\t1.3333333333333333\n")
+                result = self.reduce("min", file, *words)
+                self.assertEqual((result["op"], result["value"], result["segments"],
+                                  result["counts"], result["count"]),
+                                 ("min", [1, -5], 2, [3, 3], 6))
+        offsets = self.save("offsets", numpy.array([0, 3, 3, 6], "u8"))
+        gap = f"--segment-offsets={offsets}"
+        self.assertEqual(self.run_command("max", file, gap).stdout, b"3\nnone\n9\n")
+        values = self.reduce("stats", file, gap, "--stats=min,sum")["values"]
+        self.assertEqual(values, {"min": [1, None, -5], "sum": [6, 0, 4]})
+        self.assertEqual(self.reduce("dot", file, file, gap)["value"], [14, 0, 106])
+
+    def test_segments_of_large_arrays_by_every_way_of_sending(self):
+        rows = self.numbers[:5_000_000].reshape(-1, 1000)
+        file = self.save("rows", rows)
+        big_endian = self.save("rows_big_endian", rows.astype(">f4"))
+        want = self.reduce("stats", file, "--segment-length=1000")["values"]
+        numpy.testing.assert_array_equal(want["argmax"], rows.argmax(axis=1))
+        numpy.testing.assert_array_equal(want["max"], rows.max(axis=1))
+        numpy.testing.assert_allclose(want["sum"], rows.astype("f8").sum(axis=1), rtol=1e-9,
+                                      atol=1e-9)
+        # In big-endian order, so that these too are read in pieces.
+        offsets = self.save("many_offsets", numpy.arange(0, 5_000_001, 1000, ">i8"))
+        for words in ([file, "--rows", "--connections=3"], [big_endian, "--rows"],
+                      [file, f"--segment-offsets={offsets}"],
+                      [big_endian, f"--segment-offsets={offsets}"]):
+            with self.subTest(words=words):
+                self.assertEqual(self.reduce("stats", *words)["values"], want)
+        for words in ([f"--segment-offsets={offsets}"], ["--segment-length=1000"]):
+            with subprocess.Popen(["cat", file], stdout=subprocess.PIPE) as cat:
+                result = self.reduce("stats", "-", *words, stdin=cat.stdout)
+            self.assertEqual(result["values"], want)
+
+    def test_a_million_segments(self):
+        values = numpy.random.default_rng(7).integers(0, 256, 4_000_000, "u1")
+        file = self.save("million", values.reshape(-1, 4))
+        sums = self.run_command("sum", file, "--rows").stdout.split()
+        self.assertEqual(list(map(int, sums)), values.reshape(-1, 4).sum(axis=1).tolist())
+
+    def test_segments_that_cannot_be(self):
+        for code, status, words in (
+                ("INVALID_ARGUMENT", 1, ["--segment-length=7"]),
+                ("INVALID_ARGUMENT", 2, ["--segment-length=0"]),
+                ("INVALID_ARGUMENT", 2, ["--segment-length=x"]),
+                ("INVALID_ARGUMENT", 2, ["--rows", "--segment-length=7"]),
+                ("NOT_FOUND", 2, ["--segment-offsets=/no/such.npy"]),
+                ("INVALID_ARGUMENT", 2, ["--segment-offsets=" + self.file]),
+                ("INVALID_ARGUMENT", 2, ["--segment-offsets=-"]),
+                ("INVALID_ARGUMENT", 2, ["--segment-offsets=" + self.save("o", numpy.array([0, -1]))]),
+                ("INVALID_ARGUMENT", 2, ["--segment-offsets=" + self.save("p", numpy.zeros(0, int))]),
+                ("INVALID_ARGUMENT", 1, ["--segment-offsets=" + self.save("q", numpy.array([0, 9]))])):
+            with self.subTest(words=words):
+                self.assert_fails(status, code, "sum", self.file, *words)
+        self.assert_fails(2, "INVALID_ARGUMENT", "health", "--rows")
+        fortran = self.save("fortran", numpy.asfortranarray(numpy.zeros((3, 4))))
+        self.assertIn("C order", self.assert_fails(2, "INVALID_ARGUMENT", "sum", fortran, "--rows"))
+
     def test_health_and_info(self):
         self.assertEqual(self.run_command("health").stdout, b"SERVING\n")
         self.assertEqual(self.reduce("health")["status"], "SERVING")
