@@ -109,9 +109,13 @@ class SegmentsTest(ServiceTest):
                         element_type=ELEMENT_TYPES[dtype], inline=data,
                         statistics=ONE_ARRAY_STATISTICS, **fields)), wanted)
                     for sizes in ((100_001,), (1, 0, 3, 16_383, 70_001)):
-                        self.assertEntries(self.stub.ReduceStream(chunks(
-                            header(dtype, ONE_ARRAY_STATISTICS, **fields), data, sizes=sizes)),
-                            wanted)
+                        response = self.stub.ReduceStream(chunks(
+                            header(dtype, ONE_ARRAY_STATISTICS, **fields), data, sizes=sizes))
+                        self.assertEntries(response, wanted)
+                    nans = values_of(response.columns[-2])[0]
+                    took_part = lengths - nans * (policy == pb.NAN_POLICY_IGNORE)
+                    np.testing.assert_array_equal(counts_of(response), took_part)
+                    self.assertEqual(response.count, took_part.sum())
 
     def test_equal_lengths(self):
         rng = np.random.default_rng(20240702)
