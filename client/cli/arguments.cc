@@ -175,19 +175,14 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
             "Give up after this long (default: 60 s, for streamed arrays a day)", "SECONDS");
   AddParsed(app, "--stats", &arguments->statistics, StatisticsNamed,
             "What stats gives, separated by commas (default: everything)", "LIST");
-  CLI::Option* const length =
-      AddParsed(app, "--segment-length", &arguments->segment_length, CountNamed,
-                "A result for every N elements in turn, one a line", "N");
-  CLI::Option* const offsets =
-      app->add_option(
-             "--segment-offsets", arguments->segment_offsets,
-             "A result for the elements between each two offsets in this .npy file of int64 "
-             "or uint64: from 0 to the number of elements")
-          ->type_name("FILE.npy");
-  CLI::Option* const rows = app->add_flag(
-      "--rows", arguments->rows, "A result for every row: the last axis of a .npy file in C order");
-  length->excludes(offsets)->excludes(rows);
-  offsets->excludes(rows);
+  AddParsed(app, "--segment-length", &arguments->segment_length, CountNamed,
+            "A result for every N elements in turn, one a line", "N");
+  app->add_option("--segment-offsets", arguments->segment_offsets,
+                  "A result for the elements between each two offsets in this file of int64 or "
+                  "uint64, from 0 to the number of elements")
+      ->type_name("FILE.npy");
+  app->add_flag("--rows", arguments->rows,
+                "A result for every row: the last axis of a .npy file in C order");
   app->add_flag("--json", arguments->json, "Print one JSON object on one line");
 }
 
@@ -282,6 +277,10 @@ Result<ParsedLine> ParseArguments(int argc, const char* const* argv) {
   }
   if (arguments.has_segments() && arguments.files.empty()) {
     return Wrong("segments belong to the commands that reduce a FILE");
+  }
+  if (arguments.segment_length.has_value() + !arguments.segment_offsets.empty() + arguments.rows >
+      1) {
+    return Wrong("--segment-length, --segment-offsets and --rows exclude each other");
   }
   if (arguments.segment_length == 0) return Wrong("--segment-length is 0, and must be at least 1");
   if (arguments.segment_offsets == "-") {
