@@ -1,5 +1,6 @@
 #include "tests/bench/checker.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -14,7 +15,10 @@ namespace {
 
 using kernels::Statistic;
 
-// An absent value is NaN, which nothing equals.
+// That are said of one layout: with a wrong kernel it would be millions.
+constexpr uint64_t kMostWrongSegments = 8;
+
+// An absent value is NaN, which equals only what is expected of no elements.
 double AsDouble(const kernels::Value& value) {
   return std::visit(
       [](auto x) {
@@ -80,7 +84,7 @@ Expected ExpectedOf(Statistic statistic, ElementType type, const Reference& refe
 
 void Checker::Expect(const std::string& name, std::string_view what, double got, double want,
                      double tolerance) {
-  if (std::abs(got - want) <= tolerance) return;
+  if (std::abs(got - want) <= tolerance || (std::isnan(got) && std::isnan(want))) return;
   ++wrong_;
   std::fprintf(stderr, "WRONG %s, %.*s: %.17g instead of %.17g, off by more than %g\n",
                name.c_str(), static_cast<int>(what.size()), what.data(), got, want, tolerance);
@@ -95,13 +99,45 @@ const Reference& Checker::Of(ElementType type, uint64_t apart, uint64_t count) {
 
 void Checker::ExpectState(const std::string& name, const kernels::Plan& plan,
                           const kernels::State& state, uint64_t count, uint64_t apart) {
-  const Reference& reference = Of(plan.type, apart, count);
+  ExpectState(name, plan, state, count, Of(plan.type, apart, count));
+}
+
+void Checker::ExpectState(const std::string& name, const kernels::Plan& plan,
+                          const kernels::State& state, uint64_t count, const Reference& reference) {
   for (const Statistic statistic : kernels::kAllStatistics) {
     if ((kernels::ComponentsOf(statistic) & ~plan.components) != 0) continue;
     const Expected expected = ExpectedOf(statistic, plan.type, reference, count);
     Expect(name, kernels::StatisticName(statistic),
            AsDouble(kernels::Finalize(statistic, plan.type, state, count, {}).value),
            expected.value, expected.tolerance);
+  }
+}
+
+void Checker::ExpectStates(const std::string& name, const kernels::Plan& plan,
+                           const std::vector<kernels::State>& states,
+                           const std::vector<uint64_t>& offsets,
+                           const std::vector<Reference>& references) {
+  const uint64_t most = wrong_ + kMostWrongSegments;
+  Expect(name, "number of segments", static_cast<double>(states.size()),
+         static_cast<double>(references.size()), 0);
+  for (size_t i = 0; i < std::min(states.size(), references.size()) && wrong_ < most; ++i) {
+    const uint64_t count = offsets[i + 1] - offsets[i];
+    Expect(name, "count", static_cast<double>(states[i].count), static_cast<double>(count), 0);
+    ExpectState(name, plan, states[i], count, references[i]);
+  }
+}
+
+void Checker::ExpectSegmentSums(const std::string& name, ElementType type,
+                                const std::vector<float>& sums,
+                                const std::vector<uint64_t>& offsets,
+                                const std::vector<Reference>& references) {
+  const uint64_t most = wrong_ + kMostWrongSegments;
+  const double unit = ScaleOf(type).unit;
+  for (size_t i = 0; i < sums.size() && wrong_ < most; ++i) {
+    const uint64_t count = offsets[i + 1] - offsets[i];
+    const double mu = static_cast<double>(std::min(count, count / 256 + 256)) * 0x1p-24;
+    Expect(name, "sum", sums[i], static_cast<double>(references[i].sum) * unit,
+           mu / (1 - mu) * static_cast<double>(references[i].magnitude) * unit);
   }
 }
 
@@ -129,7 +165,11 @@ template void Checker::ExpectSum(const std::string&, ElementType, int64_t, uint6
 
 void Checker::ExpectChecksum(const std::string& name, ElementType type, uint32_t got,
                              uint64_t count) {
-  Expect(name, "checksum", got, ChecksumOf(type, count, stream_), 0);
+  ExpectChecksum(name, got, ChecksumOf(type, count, stream_));
+}
+
+void Checker::ExpectChecksum(const std::string& name, uint32_t got, uint32_t want) {
+  Expect(name, "checksum", got, want, 0);
 }
 
 }  // namespace reduction::bench

@@ -12,16 +12,6 @@ using kernels::cuda::Check;
 constexpr int kThreads = 256;
 constexpr int kBlocks = 4096;
 
-__device__ uint64_t Mix(uint64_t x) {
-  x = (x + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-__device__ int64_t IntegerAt(const DataScale& scale, uint64_t index) {
-  return scale.low + static_cast<int64_t>(Mix(index) & static_cast<uint64_t>(scale.range - 1));
-}
-
 // The value as binary16, of which it is a normal number or 0.
 __device__ uint16_t Float16Bits(float x) {
   if (x == 0) return 0;
@@ -81,22 +71,8 @@ __global__ void Checksum(uint64_t count, DataScale scale, uint32_t* result) {
 
 __global__ void Refer(uint64_t x, uint64_t y, uint64_t count, DataScale scale, Reference* result) {
   Reference own;
-  const int64_t top = scale.low + scale.range - 1;
-  ForEach(count, [&](uint64_t i) {
-    const int64_t a = IntegerAt(scale, x + i);
-    const int64_t b = IntegerAt(scale, y + i);
-    own.sum += a;
-    own.magnitude += a < 0 ? -a : a;
-    own.nonzero += a != 0 ? 1 : 0;
-    const auto ranked = [i](int64_t rank) {
-      return static_cast<uint64_t>(rank) << Reference::kPositionBits | i;
-    };
-    own.lowest = min(own.lowest, ranked(a - scale.low));
-    own.highest = min(own.highest, ranked(top - a));
-    const int64_t product = a * b;
-    own.low += static_cast<uint32_t>(product);
-    own.high += product >> 32;
-  });
+  ForEach(count,
+          [&](uint64_t i) { own.Add(scale, i, IntegerAt(scale, x + i), IntegerAt(scale, y + i)); });
   const auto word = [](auto* p) { return reinterpret_cast<unsigned long long*>(p); };
   const auto add = [&](auto* to, auto value) {
     atomicAdd(word(to), static_cast<unsigned long long>(value));
@@ -108,6 +84,36 @@ __global__ void Refer(uint64_t x, uint64_t y, uint64_t count, DataScale scale, R
   add(&result->high, own.high);
   atomicMin(word(&result->lowest), static_cast<unsigned long long>(own.lowest));
   atomicMin(word(&result->highest), static_cast<unsigned long long>(own.highest));
+}
+
+__device__ Reference Below(const Reference& own, int step) {
+  const auto word = [step](auto x) { return __shfl_down_sync(0xffffffffu, x, step); };
+  Reference other;
+  other.sum = word(own.sum);
+  other.magnitude = word(own.magnitude);
+  other.nonzero = word(own.nonzero);
+  other.lowest = word(own.lowest);
+  other.highest = word(own.highest);
+  other.low = word(own.low);
+  other.high = word(own.high);
+  return other;
+}
+
+// A warp a segment.
+__global__ void ReferSegments(SegmentLayout layout, DataScale scale, Reference* results) {
+  const uint64_t warps = uint64_t{gridDim.x} * blockDim.x / 32;
+  const uint64_t first = (uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  for (uint64_t segment = first; segment < layout.segments; segment += warps) {
+    const uint64_t begin = layout.Begin(segment);
+    const uint64_t end = layout.Begin(segment + 1);
+    Reference own;
+    for (uint64_t i = begin + threadIdx.x % 32; i < end; i += 32) {
+      const int64_t integer = IntegerAt(scale, i);
+      own.Add(scale, i - begin, integer, integer);
+    }
+    for (int step = 16; step > 0; step /= 2) own.Join(Below(own, step));
+    if (threadIdx.x % 32 == 0) results[segment] = own;
+  }
 }
 
 // What `launch`, which gets a T in device memory that holds T{}, leaves there.
@@ -169,6 +175,19 @@ Reference ReferenceOf(ElementType type, uint64_t x, uint64_t y, uint64_t count,
   return Computed<Reference>(stream, [&](Reference* result) {
     Refer<<<kBlocks, kThreads, 0, stream.get()>>>(x, y, count, ScaleOf(type), result);
   });
+}
+
+std::vector<Reference> ReferencesOf(ElementType type, const SegmentLayout& layout,
+                                    CudaStreamView stream) {
+  std::vector<Reference> references(layout.segments);
+  const DeviceBuffer device(references.size() * sizeof(Reference));
+  ReferSegments<<<kBlocks, kThreads, 0, stream.get()>>>(
+      layout, ScaleOf(type), reinterpret_cast<Reference*>(device.data()));
+  Check(cudaGetLastError());
+  Check(cudaMemcpyAsync(references.data(), device.data(), references.size() * sizeof(Reference),
+                        cudaMemcpyDeviceToHost, stream.get()));
+  stream.Synchronize();
+  return references;
 }
 
 uint32_t ChecksumOf(ElementType type, uint64_t count, CudaStreamView stream) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the two charts of docs/PERFORMANCE.md.
+"""Draws the charts of docs/PERFORMANCE.md.
 
     draw_charts.py FOLDER [FILE…]
 
 Reads the JSON lines of `reduction-kernels --json` and torch_sum.py from the files or standard input
-and writes ladder.svg (GB/s of each step) and sizes.svg (GB/s by length) into the folder. A chart
-whose rows are not there is not drawn. Needs the standard library only."""
+and writes ladder.svg (GB/s of each step), sizes.svg (GB/s by length) and segments.svg (GB/s of each
+layout of segments) into the folder. A chart whose rows are not there is not drawn. Needs the
+standard library only."""
 
 import pathlib
 import sys
@@ -53,14 +54,14 @@ def spec_of(device, rows):
     return ", ".join(parts)
 
 
-def draw_ladder(device, rows):
+def draw_bars(title, device, rows, label_of, color_of):
     """A bar a row, from top to bottom; the memory's peak as a line."""
     bar, gap, right, top, width = 20, 10, 90, 100, 960
-    left = 40 + 7 * max(len(row["row"]) for row in rows)  # 7: a character
+    left = 40 + 7 * max(len(label_of(row)) for row in rows)  # 7: a character
     height = top + len(rows) * (bar + gap) + 66
     peak = device.get("peak_gigabytes_per_second", 0)
     scale = ticks(max([peak] + [row["gigabytes_per_second"] for row in rows]))
-    drawing = Drawing(width, height, "The ladder: speed of each step")
+    drawing = Drawing(width, height, title)
     drawing.text(24, 56, spec_of(device, rows), color=MUTED)
     bottom = height - 56
 
@@ -74,14 +75,8 @@ def draw_ladder(device, rows):
                  anchor="middle")
     for i, row in enumerate(rows):
         y = top + gap / 2 + i * (bar + gap)
-        name, speed = row["row"], row["gigabytes_per_second"]
-        color = STEP
-        if name in ("TWO_PASS", "ATOMIC"):
-            color = OURS
-        elif name.startswith(tuple(STYLES)):
-            color = YARDSTICK
-        drawing.box(left, y, x_of(speed) - left, bar, color)
-        drawing.text(left - 10, y + 15, name, anchor="end")
+        drawing.box(left, y, x_of(row["gigabytes_per_second"]) - left, bar, color_of(row))
+        drawing.text(left - 10, y + 15, label_of(row), anchor="end")
     if peak:
         drawing.line(x_of(peak), top - 8, x_of(peak), bottom, PEAK, 2, "7 4")
         drawing.text(x_of(peak), top - 14, f"peak {peak:,.0f} GB/s", anchor="middle", color=PEAK)
@@ -93,6 +88,24 @@ def draw_ladder(device, rows):
         drawing.box(x - 2, y + 1, 8 * len(words) + 4, bar - 2, "#ffffff")
         drawing.text(x, y + 15, words)
     return drawing
+
+
+def draw_ladder(device, rows):
+    def color_of(row):
+        if row["row"] in ("TWO_PASS", "ATOMIC"):
+            return OURS
+        return YARDSTICK if row["row"].startswith(tuple(STYLES)) else STEP
+
+    return draw_bars("The ladder: speed of each step", device, rows, lambda row: row["row"],
+                     color_of)
+
+
+def draw_segments(device, rows):
+    def color_of(row):
+        return OURS if row["row"].startswith("segments") else YARDSTICK
+
+    return draw_bars("Segments: speed by layout", device, rows,
+                     lambda row: f"{row['setting']}: {row['row']}", color_of)
 
 
 def draw_sizes(device, rows):
@@ -147,7 +160,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     device, groups = bench_rows.load(sys.argv[2:])
-    for group, draw in (("ladder", draw_ladder), ("sizes", draw_sizes)):
+    for group, draw in (("ladder", draw_ladder), ("sizes", draw_sizes),
+                        ("segments", draw_segments)):
         if group not in groups:
             continue
         path = folder / f"{group}.svg"

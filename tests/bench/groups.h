@@ -23,4 +23,10 @@ void TypeRows(Bench& bench, Report& report);
 // What the stages of a reduction of host memory take.
 void StageRows(Bench& bench, Report& report);
 
+// Sums and all statistics of the segments of a float32 array, in several layouts.
+void SegmentRows(Bench& bench, Report& report);
+// Sums and all statistics of host memory on the CPU; needs no device. Returns how many values were
+// wrong.
+uint64_t CpuRows(Report& report);
+
 }  // namespace reduction::bench

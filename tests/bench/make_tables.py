@@ -17,6 +17,7 @@ TITLES = {
     "sets": "Statistics and sets",
     "types": "Every element type",
     "segments": "Segments",
+    "cpu": "The CPU backend",
     "stages": "Stages of a reduction of host memory",
 }
 NOTHING = "–"
@@ -41,6 +42,7 @@ COLUMNS = {
     "GB/s": speed,
     "of peak": lambda row: number(row.get("share_of_peak"), ".1%"),
     "× CUB": lambda row: number(row.get("ratio_to_cub"), ".3f"),
+    "× flat": lambda row: number(row.get("ratio_to_flat"), ".3f"),
     "× read-only": lambda row: number(row.get("ratio_to_read_only"), ".3f"),
 }
 
@@ -98,6 +100,37 @@ def print_types(rows):
     print_table(["type"] + names, lines)
 
 
+def print_segments(rows):
+    """A line a layout and row of ours, beside CUB and the sum of the same elements as one array."""
+    yardsticks = {"flat sum": "flat sum", "CUB segmented sum": "CUB", "read only": "read only"}
+    ours = [name for name in distinct(rows, "row") if name not in yardsticks]
+    compared = ("spread", "of peak", "× flat", "× CUB", "× read-only")
+    lines = []
+    for setting in distinct(rows, "setting"):
+        here = {row["row"]: row for row in rows if row["setting"] == setting}
+        for name in ours:
+            if name in here:
+                row = here[name]
+                lines.append([setting, name, bench_rows.of_elements(row["elements"]),
+                              milliseconds(row), speed(row)] +
+                             [speed(here[other]) if other in here else NOTHING
+                              for other in yardsticks] +
+                             [COLUMNS[column](row) for column in compared])
+    head = (["layout", "row", "elements", "ms", "GB/s"] +
+            [f"{title}, GB/s" for title in yardsticks.values()] + list(compared))
+    print_table(head, lines, 2)
+
+
+def print_cpu(rows):
+    """A line a number of threads and row."""
+    columns = {"ms": milliseconds, "spread": COLUMNS["spread"], "GB/s": speed,
+               "× scan, same threads": COLUMNS["× read-only"]}
+    print(f"{rows[0]['type']}, {rows[0]['elements']:,} elements in host memory.\n")
+    print_table(["processor", "row"] + list(columns),
+                [[row["setting"], row["row"]] + [cell(row) for cell in columns.values()]
+                 for row in rows], 2)
+
+
 def print_rows(rows):
     """A line a row; type and elements above the table where they are the same in all."""
     labels = {"row": lambda row: row["row"]}
@@ -121,6 +154,10 @@ def print_rows(rows):
                 len(labels))
 
 
+PRINTERS = {"sizes": print_sizes, "types": print_types, "segments": print_segments,
+            "cpu": print_cpu}
+
+
 def main():
     device, groups = bench_rows.load(sys.argv[1:])
     if device:
@@ -128,7 +165,7 @@ def main():
               f"{device['peak_gigabytes_per_second']:,.0f} GB/s.\n")
     for group, rows in groups.items():
         print(f"### {TITLES.get(group, group)}\n")
-        {"sizes": print_sizes, "types": print_types}.get(group, print_rows)(rows)
+        PRINTERS.get(group, print_rows)(rows)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ class Report {
   void Device(const Bench& bench);
   // Starts a table. `group` names its rows in JSON; `title` says what is measured and how.
   void Begin(std::string group, const std::string& title);
-  // Rows that were timed in one run: the CUB and the read-only row among them, where there are any,
-  // are what the speeds of all are compared with.
+  // Rows that were timed in one run and have one setting: the CUB, the read-only and the flat row
+  // among them, where there are any, are what the speeds of all are compared with.
   void Add(const std::vector<Row>& rows);
 
  private:

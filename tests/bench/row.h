@@ -11,7 +11,7 @@
 namespace reduction::bench {
 
 // What other rows of the same run are compared with.
-enum class Yardstick { kNone, kCub, kReadOnly };
+enum class Yardstick { kNone, kCub, kReadOnly, kFlat };
 
 struct Row {
   std::string name;
@@ -22,8 +22,9 @@ struct Row {
   bool synchronises = false;        // cannot be enqueued: it waits for its result
   bool reads_device_memory = true;  // `bytes` are read from there, so that its peak is the limit
   std::function<void(uint64_t first)> run = {};  // over the slice that starts at element `first`
-  int batch = 1;                                 // launches that were measured together
-  std::vector<double> milliseconds = {};         // of one launch each
+  std::string setting = {};  // what the rows of one run have in common, where groups have several
+  int batch = 1;             // launches that were measured together
+  std::vector<double> milliseconds = {};  // of one launch each
 
   // Of milliseconds, which is not empty.
   double Median() const;

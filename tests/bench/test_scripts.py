@@ -12,6 +12,9 @@ import xml.etree.ElementTree as ElementTree
 HERE = pathlib.Path(__file__).parent
 SVG = "{http://www.w3.org/2000/svg}"
 SIZE_NAMES = ["TWO_PASS", "ATOMIC", "CUB sum", "Thrust, synchronises", "read only", "torch.sum"]
+SEGMENT_NAMES = ["segments, sum", "segments, all statistics", "flat sum", "CUB segmented sum",
+                 "read only"]
+LAYOUTS = ["65,536 segments of 1,024", "84,903 segments of power-law lengths, 1 to 10^7"]
 STEP_NAMES = [f"V{i} a step that changes & mends < one thing" for i in range(8)]
 
 
@@ -40,6 +43,16 @@ def made_up_rows():
         stage = row("stages", "allocate", elements, 1)
         del stage["gigabytes_per_second"], stage["share_of_peak"]
         rows += [stage, row("stages", "copy in", elements, 55)]
+    for i, layout in enumerate(LAYOUTS):
+        for j, name in enumerate(SEGMENT_NAMES):
+            rows.append(row("segments", name, 2**26 + i, 4400 - 100 * i - 3 * j, setting=layout,
+                            ratio_to_flat=0.987, ratio_to_cub=1.234, ratio_to_read_only=0.95))
+    for threads in ("1 thread", "16 threads"):
+        for name in ("sum", "all statistics", "scan"):
+            cpu = row("cpu", name, 2**28, 60, setting=f"Made-up CPU, {threads}",
+                      ratio_to_read_only=0.876)
+            del cpu["share_of_peak"]
+            rows.append(cpu)
     rows.append(row("a group of its own", "a new row", 12345, 4000))
     return rows
 
@@ -65,7 +78,8 @@ class Tables(unittest.TestCase):
         groups = {line["group"] for line in ROWS} - {"device"}
         self.assertEqual(len(self.sections), len(groups))
         for line in ROWS:
-            self.assertIn(line["row"], self.text)
+            if line["row"] != "CUB segmented sum":  # a column
+                self.assertIn(line["row"], self.text)
 
     def test_tables_are_rectangular(self):
         for title, section in self.sections.items():
@@ -82,6 +96,22 @@ class Tables(unittest.TestCase):
     def test_a_type_is_a_line_with_its_ratios(self):
         self.assertIn("| int64 | 4321 (0.951) | 4321 (0.951) | 4321 |",
                       self.sections["Every element type"])
+
+    def test_a_layout_of_segments_is_a_line_beside_its_yardsticks(self):
+        lines = self.sections["Segments"].splitlines()
+        self.assertIn("flat sum, GB/s | CUB, GB/s | read only, GB/s", lines[1])
+        for i, layout in enumerate(LAYOUTS):
+            line = next(line for line in lines if line.startswith(f"| {layout} | segments, sum |"))
+            top = 4400 - 100 * i
+            self.assertIn(f"| {top} | {top - 6} | {top - 9} | {top - 12} | 1.2% |", line)
+            self.assertTrue(line.endswith("| 0.987 | 1.234 | 0.950 |"), line)
+        self.assertEqual(len([line for line in lines if "| segments, " in line]), 4)
+
+    def test_the_cpu_is_compared_with_the_scan_of_the_same_threads(self):
+        section = self.sections["The CPU backend"]
+        self.assertIn("× scan, same threads |", section)
+        for threads in ("1 thread", "16 threads"):
+            self.assertRegex(section, rf"\| Made-up CPU, {threads} \| sum \| .* \| 60 \| 0\.876 \|")
 
     def test_rows_without_a_speed_have_a_dash(self):
         line = next(line for line in self.text.splitlines() if line.startswith("| allocate |"))
@@ -110,6 +140,12 @@ class Charts(unittest.TestCase):
                 self.assertIn(f"{line['gigabytes_per_second']:,.0f}", texts)
         self.assertIn("peak 4,800 GB/s", texts)
 
+    def test_every_layout_of_segments_has_a_bar_for_each_row(self):
+        texts = self.texts("segments")
+        for layout in LAYOUTS:
+            for name in SEGMENT_NAMES:
+                self.assertIn(f"{layout}: {name}", texts)
+
     def test_every_kernel_has_a_line_and_a_legend(self):
         texts = self.texts("sizes")
         for name in SIZE_NAMES:
@@ -119,7 +155,7 @@ class Charts(unittest.TestCase):
         self.assertEqual(len(longest), len(SIZE_NAMES))
 
     def test_texts_lie_inside_and_apart(self):
-        for name in ("ladder", "sizes"):
+        for name in ("ladder", "sizes", "segments"):
             root = self.chart(name)
             boxes = []
             for text in root.iter(SVG + "text"):

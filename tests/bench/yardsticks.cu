@@ -1,8 +1,11 @@
 #include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
 
 #include <algorithm>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 
 #include "kernels/cuda/cuda_error.h"
 #include "tests/bench/yardsticks.h"
@@ -13,6 +16,7 @@ namespace {
 using kernels::cuda::Check;
 using kernels::cuda::CudaStreamView;
 using kernels::cuda::DeviceBuffer;
+using kernels::cuda::SegmentLayout;
 
 constexpr int kScanThreads = 512;
 
@@ -38,7 +42,40 @@ __global__ void __launch_bounds__(kScanThreads)
   if (threadIdx.x % 32 == 0) checks[first / 32] = bits;
 }
 
+struct BeginOfEqual {
+  int64_t length;
+  __host__ __device__ int64_t operator()(int64_t segment) const { return segment * length; }
+};
+
+// Equal segments need no offsets in memory.
+void CubSegments(void* scratch, size_t* bytes, const float* from, const SegmentLayout& layout,
+                 float* sums, CudaStreamView stream) {
+  const auto sum = [&](auto begins) {
+    Check(cub::DeviceSegmentedReduce::Sum(scratch, *bytes, from, sums,
+                                          static_cast<int64_t>(layout.segments), begins, begins + 1,
+                                          stream.get()));
+  };
+  if (layout.offsets != nullptr) {
+    sum(layout.offsets);
+  } else {
+    sum(thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
+                                        BeginOfEqual{static_cast<int64_t>(layout.length)}));
+  }
+}
+
 }  // namespace
+
+size_t CubSegmentScratchBytes(const SegmentLayout& layout) {
+  size_t bytes = 0;
+  CubSegments(nullptr, &bytes, nullptr, layout, nullptr, CudaStreamView());
+  return bytes;
+}
+
+void EnqueueCubSegments(const float* from, const SegmentLayout& layout, float* sums,
+                        const DeviceBuffer& scratch, CudaStreamView stream) {
+  size_t bytes = scratch.size();
+  CubSegments(scratch.data(), &bytes, from, layout, sums, stream);
+}
 
 void EnqueueScan(const std::byte* from, size_t bytes, int multiprocessors, uint32_t* checks,
                  CudaStreamView stream) {

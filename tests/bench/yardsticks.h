@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/cuda_stream.h"
 #include "kernels/cuda/device_buffer.h"
+#include "kernels/cuda/segment_args.h"
 
 namespace reduction::bench {
 
@@ -31,5 +32,12 @@ struct LibrarySums {
   // thrust::reduce, which allocates what it needs and synchronises the stream.
   static T Thrust(const T* from, uint64_t count, kernels::cuda::CudaStreamView stream);
 };
+
+// cub::DeviceSegmentedReduce::Sum of float32, accumulated in float32: a sum a segment of the
+// layout, in as many bytes of scratch or more.
+size_t CubSegmentScratchBytes(const kernels::cuda::SegmentLayout& layout);
+void EnqueueCubSegments(const float* from, const kernels::cuda::SegmentLayout& layout, float* sums,
+                        const kernels::cuda::DeviceBuffer& scratch,
+                        kernels::cuda::CudaStreamView stream);
 
 }  // namespace reduction::bench
