@@ -48,7 +48,7 @@ def made_up_rows():
             rows.append(row("segments", name, 2**26 + i, 4400 - 100 * i - 3 * j, setting=layout,
                             ratio_to_flat=0.987, ratio_to_cub=1.234, ratio_to_read_only=0.95))
     for threads in ("1 thread", "16 threads"):
-        for name in ("sum", "all statistics", "scan"):
+        for name in ("sum", "all statistics", "scan", "scan, four streams"):
             cpu = row("cpu", name, 2**28, 60, setting=f"Made-up CPU, {threads}",
                       ratio_to_read_only=0.876)
             del cpu["share_of_peak"]
