@@ -25,9 +25,9 @@ constexpr Components ServingSet(Components components) {
   return kAllSet;
 }
 
-// The components of `set` that one atomic a block can publish.
-constexpr Components AtomicPart(Components set) {
-  return set & (kSumComponent | kExtremaComponent | kDotComponent);
+// Threads of a block of the fold pass: many where nodes are small, so that one block folds most.
+constexpr uint32_t FoldPassThreads(Components set) {
+  return set == kSumSet || set == kExtremaSet || set == kDotSet ? 1024 : 256;
 }
 
 }  // namespace reduction::kernels::cuda

@@ -59,6 +59,11 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Lane> CreateLane(size_t slot_count, size_t slot_bytes,
                                    std::string* error) override {
+    if (slot_bytes > kFoldNodes * kLeafBytes) {
+      *error = info_.label + " takes slots of at most " + std::to_string(kFoldNodes * kLeafBytes) +
+               " bytes, not of " + std::to_string(slot_bytes);
+      return nullptr;
+    }
     try {
       UseDevice(traits_.ordinal);
       auto lane = std::make_unique<CudaLane>(traits_, &clock_, slot_count, slot_bytes);

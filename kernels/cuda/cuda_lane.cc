@@ -9,26 +9,8 @@ namespace {
 // A small launch is done within this time: until then waiting costs less than sleeping.
 constexpr int64_t kSpinNs = 50'000;
 
-uint32_t UnitsOf(const Task& task, size_t element_size, uint32_t run_level) {
-  return static_cast<uint32_t>(UnitCount(LeafCount(task.count * element_size), run_level));
-}
-
-// Units small enough that a block can fold any task's and the workspace holds all.
-LaunchShape BatchShape(std::span<const Task> tasks, size_t element_size, uint32_t max_units) {
-  uint64_t leaves = 0;
-  for (const Task& task : tasks) leaves += LeafCount(task.count * element_size);
-  LaunchShape shape = ShapeFor(kBatchShapes, leaves);
-  const auto fits = [&] {
-    uint64_t units = 0;
-    for (const Task& task : tasks) {
-      const uint32_t own = UnitsOf(task, element_size, shape.run_level);
-      if (own > kFoldNodes) return false;
-      units += own;
-    }
-    return units <= max_units;
-  };
-  while (shape.run_level < kMaxRunLevel && !fits()) ++shape.run_level;
-  return shape;
+uint32_t LeavesOf(const Task& task, size_t element_size) {
+  return static_cast<uint32_t>(std::max<uint64_t>(LeafCount(task.count * element_size), 1));
 }
 
 }  // namespace
@@ -41,9 +23,7 @@ CudaLane::CudaLane(const DeviceTraits& traits, DeviceClock* clock, size_t slot_c
     : traits_(traits),
       clock_(clock),
       slot_bytes_(slot_bytes),
-      workspace_(
-          static_cast<uint32_t>(std::min<uint64_t>(LeafCount(slot_bytes), 1u << 16)) + kMaxTasks,
-          kMaxTasks) {
+      workspace_(static_cast<uint32_t>(LeafCount(slot_bytes)) + kMaxTasks, kMaxTasks) {
   slots_.reserve(slot_count);
   for (size_t i = 0; i < slot_count; ++i) slots_.emplace_back(slot_bytes);
 }
@@ -74,7 +54,6 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
   slot.algorithm = atomic ? Algorithm::kAtomic : Algorithm::kTwoPass;
 
   const size_t element_size = ElementSize(plan.type);
-  const LaunchShape shape = BatchShape(tasks, element_size, workspace_.max_units());
   const std::byte* const data = slot.device.data() + kHeaderBytes;
   const bool table = tasks.size() > 1;
   const size_t table_bytes = table ? tasks.size() * sizeof(LeafTask) : 0;
@@ -83,9 +62,7 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
 
   PassArgs args;
   args.unit_count = 0;
-  args.run_level = shape.run_level;
   args.task_count = static_cast<uint32_t>(tasks.size());
-  args.finish = atomic ? Finish::kAtomic : Finish::kFoldPass;
   args.results = slot.results.device_data();
   bool fold = false;
   for (size_t i = 0; i < tasks.size(); ++i) {
@@ -96,7 +73,7 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
     entry.count = task.count;
     entry.first_index = task.first_index;
     entry.first_unit = args.unit_count;
-    entry.units = UnitsOf(task, element_size, shape.run_level);
+    entry.units = LeavesOf(task, element_size);
     args.unit_count += entry.units;
     fold = fold || entry.units > 1;
     if (table) {
@@ -114,7 +91,11 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
                           cudaMemcpyHostToDevice, stream_.view().get()));
   }
   slot.copied.view().Record(stream_.view());
-  LaunchPasses(traits_, plan, false, fold, shape, args, stream_.view());
+  if (atomic) {
+    LaunchAtomicPass(plan, args, stream_.view());
+  } else {
+    LaunchPasses(traits_, plan, fold, args, stream_.view());
+  }
   slot.end.view().Record(stream_.view());
 }
 

@@ -1,55 +1,80 @@
 #include "kernels/cuda/device_reduce.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
+
+#include "kernels/ordered_fold.h"
 
 namespace reduction::kernels::cuda {
-namespace {
-
-size_t Skew(const std::byte* p) { return reinterpret_cast<uintptr_t>(p) % 16; }
-
-}  // namespace
 
 DeviceReducer::DeviceReducer(int ordinal)
-    : traits_(QueryTraits(ordinal)), workspace_(kMaxUnits, 1), result_(sizeof(State)) {
-  const State nothing;
-  Check(cudaMemcpy(result_.data(), &nothing, sizeof(State), cudaMemcpyHostToDevice));
+    : traits_(QueryTraits(ordinal)),
+      workspace_(1u << kMaxChunkLevel, 1),
+      results_(kMaxChunks * sizeof(State)) {
+  const std::vector<State> nothing(kMaxChunks);
+  Check(cudaMemcpy(results_.data(), nothing.data(), results_.size(), cudaMemcpyHostToDevice));
 }
 
 void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byte* y,
                             uint64_t count, uint64_t first_index, CudaStreamView stream,
-                            const LaunchShape* shape, const LeafKernel* variant) {
+                            const LaunchShape* shape) {
   const bool atomic = plan.algorithm == Algorithm::kAtomic && AtomicServes(plan.components);
   algorithm_ = atomic ? Algorithm::kAtomic : Algorithm::kTwoPass;
-  const uint64_t leaves = LeafCount(count * ElementSize(plan.type));
-  LaunchShape tuned =
-      atomic ? ShapeFor(kAtomicShapes, leaves)
-             : TwoPassShape(ServingSet(plan.components), ElementSize(plan.type), leaves);
+  floating_ = IsFloating(plan.type);
+  const size_t element_size = ElementSize(plan.type);
+  const uint64_t leaves = LeafCount(count * element_size);
+  LaunchShape tuned = atomic ? ShapeFor(kAtomicShapes, leaves) : ShapeFor(kTwoPassShapes, leaves);
   if (shape != nullptr) tuned = *shape;
-  tuned = ClampShape(tuned, leaves, workspace_.max_units());
+  tuned = ClampShape(tuned, leaves);
 
-  const bool dot = plan.components == kDotComponent;
-  // Products commute: the array that lies nearer to its 16-byte boundary comes first.
-  if (dot && Skew(x) > Skew(y)) std::swap(x, y);
   PassArgs args;
+  workspace_.Bind(&args);
+  args.results = reinterpret_cast<State*>(results_.data());
+  args.finish = tuned.ticket ? Finish::kTicket : Finish::kFoldPass;
   args.single.x = x;
   args.single.y = y;
   args.single.count = count;
   args.single.first_index = first_index;
-  args.run_level = tuned.run_level;
-  args.unit_count = static_cast<uint32_t>(UnitCount(leaves, tuned.run_level));
+  chunk_level_ = tuned.chunk_level;
+  chunks_ = 1;
+  if (atomic) return EnqueueAtomic(plan, args, tuned.unit_leaves, stream);
+
+  const uint64_t chunk_elements = (kLeafBytes / element_size) << chunk_level_;
+  chunks_ = std::max<uint64_t>((count + chunk_elements - 1) / chunk_elements, 1);
+  for (uint64_t chunk = 0; chunk < chunks_; ++chunk) {
+    const uint64_t first = chunk * chunk_elements;
+    args.single.x = x + first * element_size;
+    args.single.y = y + first * element_size;
+    args.single.count = std::min(count - first, chunk_elements);
+    args.single.first_index = first_index + first;
+    args.unit_count =
+        static_cast<uint32_t>(std::max<uint64_t>(LeafCount(args.single.count * element_size), 1));
+    args.single.units = args.unit_count;
+    LaunchPasses(traits_, plan, args.unit_count > 1, args, stream);
+    ++args.results;
+  }
+}
+
+void DeviceReducer::EnqueueAtomic(const Plan& plan, PassArgs args, uint32_t unit_leaves,
+                                  CudaStreamView stream) {
+  const uint64_t leaves = LeafCount(args.single.count * ElementSize(plan.type));
+  args.unit_leaves = unit_leaves;
+  args.unit_count =
+      static_cast<uint32_t>(std::max<uint64_t>((leaves + unit_leaves - 1) / unit_leaves, 1));
   args.single.units = args.unit_count;
-  args.finish = atomic ? Finish::kAtomic : tuned.ticket ? Finish::kTicket : Finish::kFoldPass;
-  args.results = reinterpret_cast<State*>(result_.data());
-  workspace_.Bind(&args);
-  LaunchPasses(traits_, plan, dot && Skew(x) != Skew(y), args.unit_count > 1, tuned, args, stream,
-               variant);
+  LaunchAtomicPass(plan, args, stream);
 }
 
 State DeviceReducer::Result() const {
-  State state;
-  Check(cudaMemcpy(&state, result_.data(), sizeof(State), cudaMemcpyDeviceToHost));
-  return state;
+  std::vector<State> states(chunks_);
+  Check(
+      cudaMemcpy(states.data(), results_.data(), chunks_ * sizeof(State), cudaMemcpyDeviceToHost));
+  // Chunks are runs of equal length, but for the last.
+  OrderedFold fold(floating_);
+  for (uint64_t chunk = 0; chunk < chunks_; ++chunk) {
+    fold.Push({chunk << chunk_level_, chunk_level_}, states[chunk]);
+  }
+  return fold.Total();
 }
 
 }  // namespace reduction::kernels::cuda

@@ -13,21 +13,17 @@ namespace reduction::kernels::cuda {
 // CudaError.
 class DeviceReducer {
  public:
-  // Units that a launch may have; the workspace holds the node of each. 4 GiB at a leaf a unit.
-  static constexpr uint32_t kMaxUnits = (1u << 18) + 1;
-
   // On the device `ordinal`, which becomes the thread's current device.
   explicit DeviceReducer(int ordinal);
 
   // Enqueues the reduction of `count` elements at x (and of the products with those at y for a dot
   // plan; else y is ignored) in memory of the device. x and y are aligned to the element; the
-  // 16-byte blocks that hold their first and last elements must be readable. The elements are the
-  // first of an array, or a run that starts on a leaf and whose first element has index
-  // `first_index` in the array. At most 2^40 bytes. No result depends on `shape` and `variant` (of
-  // the leaf pass); null takes the tuned ones. All reductions go to one stream.
+  // aligned 4-byte blocks that hold their first and last elements must be readable. The elements
+  // are the first of an array, or a run that starts on a leaf and whose first element has index
+  // `first_index` in the array. At most 2^40 bytes. No result depends on `shape`; null takes the
+  // tuned one. All reductions go to one stream.
   void Enqueue(const Plan& plan, const std::byte* x, const std::byte* y, uint64_t count,
-               uint64_t first_index, CudaStreamView stream, const LaunchShape* shape = nullptr,
-               const LeafKernel* variant = nullptr);
+               uint64_t first_index, CudaStreamView stream, const LaunchShape* shape = nullptr);
 
   // What the last Enqueue() ran.
   Algorithm algorithm() const { return algorithm_; }
@@ -35,9 +31,14 @@ class DeviceReducer {
   State Result() const;
 
  private:
+  void EnqueueAtomic(const Plan& plan, PassArgs args, uint32_t unit_leaves, CudaStreamView stream);
+
   DeviceTraits traits_;
   Workspace workspace_;
-  DeviceBuffer result_;
+  DeviceBuffer results_;  // one a chunk
+  bool floating_ = true;
+  uint64_t chunks_ = 1;
+  uint32_t chunk_level_ = kMaxChunkLevel;
   Algorithm algorithm_ = Algorithm::kTwoPass;
 };
 

@@ -1,11 +1,11 @@
-// Minimum and maximum of a run of leaves by order keys, and the first indexes that hold them.
+// Minimum and maximum of a leaf by order keys, and the first positions that hold them.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-#include "kernels/cuda/vector.cuh"
 #include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 
 namespace reduction::kernels::cuda {
 
@@ -26,16 +26,6 @@ __device__ inline Key<T> PlainKey(T x) {
   }
 }
 
-template <class T>
-__device__ inline bool DeviceIsNan(T x) {
-  if constexpr (kIsFloating<T> && sizeof(T) <= 4) {
-    const float f = WidenToFloat(x);
-    return f != f;
-  } else {
-    return IsNan(x);
-  }
-}
-
 template <class T, bool kIgnoreNan>
 __device__ inline Key<T> MinKey(T x) {
   if (DeviceIsNan(x)) return kIgnoreNan ? kTopKey<T> : kBottomKey<T>;
@@ -48,7 +38,7 @@ __device__ inline Key<T> MaxKey(T x) {
 }
 
 // min.f32 and max.f32 order -0 below +0 (PTX ISA), which fminf and fmaxf leave open. With a NaN
-// they give the other operand, or a NaN under kPropagate.
+// they give the other operand, or the canonical NaN under kPropagate.
 template <bool kIgnoreNan>
 __device__ inline float MinFloat(float a, float b) {
   float r = a;
@@ -78,109 +68,159 @@ __device__ inline float MaxFloat(float a, float b) {
   return r;
 }
 
-// A thread's extrema over a run. For the indexes it notes the first row that holds each extremum;
-// the element within the row is found at the end of the run.
+// What a warp, or all of a leaf's, found.
+template <class T>
+struct ExtremaShare {
+  Key<T> min;
+  Key<T> max;
+  uint32_t first_min;  // positions in the leaf; kNoPosition where no element holds the key
+  uint32_t first_max;
+};
+inline constexpr uint32_t kNoPosition = 0xffffffffu;
+
+template <class T, bool kArg>
+__device__ inline ExtremaShare<T> CombineExtrema(const ExtremaShare<T>& a,
+                                                 const ExtremaShare<T>& b) {
+  ExtremaShare<T> r;
+  r.min = b.min < a.min ? b.min : a.min;
+  r.max = b.max > a.max ? b.max : a.max;
+  if constexpr (kArg) {
+    r.first_min =
+        min(a.min == r.min ? a.first_min : kNoPosition, b.min == r.min ? b.first_min : kNoPosition);
+    r.first_max =
+        min(a.max == r.max ? a.first_max : kNoPosition, b.max == r.max ? b.first_max : kNoPosition);
+  }
+  return r;
+}
+
+// A thread's extrema over its column of a leaf, and the first rows that hold them.
 template <class T, bool kIgnoreNan, bool kArg>
 class Extrema {
-  static constexpr uint32_t kLanes = kVectorLanes<T>;
+  static constexpr uint32_t kLanes = kWordLanes<T>;
+  // Compared as floats, not by their keys: one instruction.
+  static constexpr bool kAsFloats = kIsFloating<T> && sizeof(T) <= 4;
+  using Held = std::conditional_t<kAsFloats, float, Key<T>>;
 
  public:
-  // Elements whose bit in `valid` is 0 are missing; looked at where kMasked.
-  template <bool kMasked>
-  __device__ void Add(const Vector& x, uint32_t row, uint32_t valid) {
-    Key<T> row_min = kTopKey<T>;
-    Key<T> row_max = kBottomKey<T>;
-    if constexpr (!kMasked && kIsFloating<T> && sizeof(T) <= 4) {
-      float low = WidenToFloat(Element<T>(x, 0));
-      float high = low;
-#pragma unroll
-      for (uint32_t c = 1; c < kLanes; ++c) {
-        const float f = WidenToFloat(Element<T>(x, c));
-        low = MinFloat<kIgnoreNan>(low, f);
-        high = MaxFloat<kIgnoreNan>(high, f);
-      }
-      row_min = MinKey<float, kIgnoreNan>(low);
-      row_max = MaxKey<float, kIgnoreNan>(high);
+  __device__ Extrema() {
+    if constexpr (!kAsFloats) {
+      min_ = kTopKey<T>;
+      max_ = kBottomKey<T>;
+    } else if constexpr (kIgnoreNan) {
+      min_ = CanonicalNan();  // gives way to every number
+      max_ = min_;
     } else {
-#pragma unroll
-      for (uint32_t c = 0; c < kLanes; ++c) {
-        if (kMasked && (valid >> c & 1) == 0) continue;
-        const T element = Element<T>(x, c);
-        const Key<T> low = MinKey<T, kIgnoreNan>(element);
-        const Key<T> high = MaxKey<T, kIgnoreNan>(element);
-        row_min = low < row_min ? low : row_min;
-        row_max = high > row_max ? high : row_max;
-      }
-    }
-    if (row_min < min_) {
-      min_ = row_min;
-      if constexpr (kArg) min_row_ = row;
-    }
-    if (row_max > max_) {
-      max_ = row_max;
-      if constexpr (kArg) max_row_ = row;
+      min_ = Infinity();
+      max_ = -min_;
     }
   }
 
-  // Sets the extrema of the warp's run of `count` elements at `run`, the first of which has index
-  // `first_index`; lanes are turned by `shift` (LaneSums).
-  __device__ void End(const T* run, uint32_t count, uint64_t first_index, uint32_t shift,
-                      State* state) const {
-    const Key<T> min = WarpMin(min_);
-    const Key<T> max = WarpMax(max_);
-    state->min_key = WidenKey(min);
-    state->max_key = WidenKey(max);
-    if (count == 0) {
-      state->min_key = kHighestKey;
-      state->max_key = kLowestKey;
+  // Elements whose bit in `valid` is 0 are missing; looked at where kMasked.
+  template <bool kMasked>
+  __device__ void Add(Word<T> word, uint32_t row, uint32_t valid) {
+    Held low = min_;
+    Held high = max_;
+#pragma unroll
+    for (uint32_t c = 0; c < kLanes; ++c) {
+      if (kMasked && (valid >> c & 1) == 0) continue;
+      const T element = Element<T>(word, c);
+      if constexpr (kAsFloats) {
+        const float f = WidenToFloat(element);
+        low = MinFloat<kIgnoreNan>(low, f);
+        high = MaxFloat<kIgnoreNan>(high, f);
+      } else {
+        const Key<T> min = MinKey<T, kIgnoreNan>(element);
+        const Key<T> max = MaxKey<T, kIgnoreNan>(element);
+        low = min < low ? min : low;
+        high = max > high ? max : high;
+      }
     }
     if constexpr (kArg) {
-      uint32_t first_min = kNone;
-      uint32_t first_max = kNone;
-      if (min_ == min) first_min = FirstInRow<true>(run, count, min_row_, min, shift);
-      if (max_ == max) first_max = FirstInRow<false>(run, count, max_row_, max, shift);
-      first_min = WarpMin(first_min);
-      first_max = WarpMin(first_max);
-      state->argmin = first_min == kNone ? kNoIndex : first_index + first_min;
-      state->argmax = first_max == kNone ? kNoIndex : first_index + first_max;
+      // An infinity may be what the thread began with.
+      const bool first = kAsFloats && !kIgnoreNan && row == 0;
+      if (first || Bits(low) != Bits(min_)) Note(&min_at_, row, word);
+      if (first || Bits(high) != Bits(max_)) Note(&max_at_, row, word);
     }
+    min_ = low;
+    max_ = high;
+  }
+
+  // The warp's share, in every thread. The thread's column is word `column` of the rows of a leaf
+  // of `count` elements.
+  __device__ ExtremaShare<T> Share(uint32_t count, uint32_t column) const {
+    Key<T> own_min;
+    Key<T> own_max;
+    if constexpr (kAsFloats) {
+      own_min = MinKey<float, kIgnoreNan>(min_);
+      own_max = MaxKey<float, kIgnoreNan>(max_);
+    } else {
+      own_min = min_;
+      own_max = max_;
+    }
+    ExtremaShare<T> share;
+    share.min = WarpMin(own_min);
+    share.max = WarpMax(own_max);
+    if constexpr (kArg) {
+      share.first_min = kNoPosition;
+      share.first_max = kNoPosition;
+      if (own_min == share.min) share.first_min = First<true>(min_at_, count, column, own_min);
+      if (own_max == share.max) share.first_max = First<false>(max_at_, count, column, own_max);
+      share.first_min = WarpMin(share.first_min);
+      share.first_max = WarpMin(share.first_max);
+    }
+    return share;
   }
 
  private:
-  static constexpr uint32_t kNone = 0xffffffffu;
+  // As min.f32 and max.f32 give it.
+  __device__ static float CanonicalNan() { return BitCast<float>(uint32_t{0x7fffffff}); }
+  __device__ static float Infinity() { return BitCast<float>(uint32_t{0x7f800000}); }
 
-  // A key of 32 bits as one of 64: a float's identity or NaN stays one.
-  __device__ static int64_t WidenKey(Key<T> key) {
-    if constexpr (kIsFloating<T> && sizeof(T) <= 4) {
-      if (key == kTopKey<T>) return kHighestKey;
-      if (key == kBottomKey<T>) return kLowestKey;
+  template <class H>
+  __device__ static auto Bits(H x) {
+    if constexpr (kAsFloats) {
+      return BitCast<uint32_t>(x);
+    } else {
+      return x;
     }
-    return key;
   }
 
-  // The first position in this thread's part of `row` whose key is `key`. Rows that hold no such
-  // element (all of the thread's are missing or ignored) give kNone.
+  // The row that first held an extremum, and the thread's word of it.
+  struct Place {
+    uint32_t row = 0;
+    uint32_t word = 0;  // where it has several elements
+  };
+  __device__ static void Note(Place* at, uint32_t row, Word<T> word) {
+    at->row = row;
+    if constexpr (kLanes > 1) at->word = word;
+  }
+
+  // The first position at `at` whose key is `key`: none where the thread has no element that takes
+  // part.
   template <bool kMin>
-  __device__ static uint32_t FirstInRow(const T* run, uint32_t count, uint32_t row, Key<T> key,
-                                        uint32_t shift) {
-    uint32_t first = kNone;
-#pragma unroll 1
-    for (uint32_t c = 0; c < kLanes; ++c) {
-      const uint32_t lane = (WarpLane() * kLanes + c - shift) % kRowLanes<T>;
-      const uint32_t position = row * kRowLanes<T> + lane;
-      if (position >= count || position >= first) continue;
-      const T element = run[position];
-      if (kIgnoreNan && DeviceIsNan(element)) continue;
-      const Key<T> found = kMin ? MinKey<T, kIgnoreNan>(element) : MaxKey<T, kIgnoreNan>(element);
-      if (found == key) first = position;
+  __device__ static uint32_t First(const Place& at, uint32_t count, uint32_t column, Key<T> key) {
+    const uint32_t start = at.row * kRowLanes<T> + column * kLanes;
+    if constexpr (kLanes == 1) {
+      constexpr Key<T> kIdentity = kMin ? kTopKey<T> : kBottomKey<T>;
+      const bool none = kIsFloating<T> && kIgnoreNan && key == kIdentity;
+      return start < count && !none ? start : kNoPosition;
+    } else {
+      uint32_t first = kNoPosition;
+#pragma unroll
+      for (uint32_t c = kLanes; c-- > 0;) {
+        const T element = Element<T>(at.word, c);
+        const Key<T> found = kMin ? MinKey<T, kIgnoreNan>(element) : MaxKey<T, kIgnoreNan>(element);
+        const bool takes_part = start + c < count && !(kIgnoreNan && DeviceIsNan(element));
+        if (takes_part && found == key) first = start + c;
+      }
+      return first;
     }
-    return first;
   }
 
-  Key<T> min_ = kTopKey<T>;
-  Key<T> max_ = kBottomKey<T>;
-  uint32_t min_row_ = 0;
-  uint32_t max_row_ = 0;
+  Held min_;
+  Held max_;
+  Place min_at_;
+  Place max_at_;
 };
 
 }  // namespace reduction::kernels::cuda

@@ -7,21 +7,24 @@ namespace {
 
 // May start before the leaf pass ends (programmatic dependent launch).
 template <bool kFloating, Components kComponents>
-__global__ void __launch_bounds__(kFoldThreads) FoldPass(const __grid_constant__ PassArgs args) {
-  __shared__ BlockStates shared;
+__global__ void __launch_bounds__(FoldPassThreads(kComponents))
+    FoldPass(const __grid_constant__ PassArgs args) {
+  constexpr uint32_t kThreads = FoldPassThreads(kComponents);
+  constexpr uint32_t kNodes = kThreads * kFoldNodesPerThread;
+  __shared__ WarpStates<kThreads / kWarpThreads> shared;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
   const bool many_tasks = args.tasks != nullptr;
-  uint32_t first = blockIdx.x * kFoldNodes;
-  uint32_t count = min(kFoldNodes, args.unit_count - first);
+  uint32_t first = blockIdx.x * kNodes;
+  uint32_t count = min(kNodes, args.unit_count - first);
   if (many_tasks) {
     first = args.tasks[blockIdx.x].first_unit;
     count = args.tasks[blockIdx.x].units;
     if (count == 1) return;  // the leaf pass wrote the result
   }
   State state =
-      FoldNodes<kFloating, kComponents>(args.nodes, args.unit_count, first, count, &shared);
+      FoldNodes<kFloating, kComponents>(args.nodes, args.unit_count, first, count, shared.get());
   if (many_tasks || gridDim.x == 1) {
     if (threadIdx.x == 0) {
       CopyFields<kFloating, kComponents>(state, args.results + blockIdx.x);
@@ -31,13 +34,10 @@ __global__ void __launch_bounds__(kFoldThreads) FoldPass(const __grid_constant__
   if (threadIdx.x == 0) {
     StoreNode<kFloating, kComponents>(state, args.chunk_nodes, kMaxFoldBlocks, blockIdx.x);
   }
-  if (!IsLastBlock(args.ticket)) return;
-  state =
-      FoldNodes<kFloating, kComponents>(args.chunk_nodes, kMaxFoldBlocks, 0, gridDim.x, &shared);
-  if (threadIdx.x == 0) {
-    CopyFields<kFloating, kComponents>(state, args.results);
-    *args.ticket = 0;
-  }
+  if (!IsLastBlock(args.ticket, gridDim.x)) return;
+  state = FoldNodes<kFloating, kComponents>(args.chunk_nodes, kMaxFoldBlocks, 0, gridDim.x,
+                                            shared.get());
+  if (threadIdx.x == 0) CopyFields<kFloating, kComponents>(state, args.results);
 }
 
 template <bool kFloating>

@@ -4,36 +4,25 @@
 #include <vector>
 
 #include "kernels/cuda/pass_kernels.h"
+#include "kernels/cuda/state_words.h"
 
 namespace reduction::kernels::cuda {
-namespace {
 
-// The words of a node with every component, of integers.
-constexpr size_t kMaxNodeWords = 15;
-
-void LaunchKernel(const void* kernel, uint32_t blocks, uint32_t threads, uint32_t shared_bytes,
-                  bool dependent, const PassArgs& args, CudaStreamView stream) {
+void LaunchKernel(const void* kernel, uint32_t blocks, uint32_t threads, bool dependent,
+                  std::span<void*> parameters, CudaStreamView stream) {
   cudaLaunchConfig_t config = {};
-  config.dynamicSmemBytes = shared_bytes;
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.stream = stream.get();
-  cudaLaunchAttribute attributes[2] = {};
-  config.attrs = attributes;
-#if CUDART_VERSION >= 13000
-  // Rings want the room. One preference for all kernels: multiprocessors drain to change it.
-  attributes[config.numAttrs].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
-  attributes[config.numAttrs++].val.sharedMemCarveout = cudaSharedmemCarveoutMaxShared;
-#endif
+  cudaLaunchAttribute attribute = {};
+  config.attrs = &attribute;
   if (dependent) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.numAttrs = 1;
   }
-  void* parameters[] = {const_cast<PassArgs*>(&args)};
-  Check(cudaLaunchKernelExC(&config, kernel, parameters));
+  Check(cudaLaunchKernelExC(&config, kernel, parameters.data()));
 }
-
-}  // namespace
 
 DeviceTraits QueryTraits(int ordinal) {
   UseDevice(ordinal);
@@ -56,18 +45,16 @@ void LoadKernels() {
     Check(cudaFuncGetAttributes(&attributes, FoldPassKernel(false, set)));
     for (const ElementType type : kAllElementTypes) {
       for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
-        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy, false).address));
-        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy, true).address));
-        const void* const block_pass = BlockLeafPassKernel(type, policy);
-        if (block_pass != nullptr) Check(cudaFuncGetAttributes(&attributes, block_pass));
+        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy)));
+        if (!AtomicServes(set)) continue;
+        Check(cudaFuncGetAttributes(&attributes, AtomicPassKernel(type, set, policy)));
       }
     }
   }
 }
 
 Workspace::Workspace(uint32_t units, uint32_t tasks)
-    : units_(units),
-      nodes_(units * kMaxNodeWords * sizeof(uint64_t)),
+    : nodes_(units * kMaxNodeWords * sizeof(uint64_t)),
       chunk_nodes_(kMaxFoldBlocks * kMaxNodeWords * sizeof(uint64_t)),
       cells_(tasks * sizeof(AtomicCell)),
       ticket_(sizeof(uint32_t)) {
@@ -86,45 +73,35 @@ void Workspace::Bind(PassArgs* args) const {
   args->ticket = reinterpret_cast<uint32_t*>(ticket_.data());
 }
 
-LaunchShape ClampShape(LaunchShape shape, uint64_t leaves, uint32_t max_units) {
-  shape.block_warps = std::clamp(shape.block_warps, 1u, kMaxBlockWarps);
-  while (shape.run_level < kMaxRunLevel && UnitCount(leaves, shape.run_level) > max_units) {
-    ++shape.run_level;
+LaunchShape ClampShape(LaunchShape shape, uint64_t leaves) {
+  shape.unit_leaves = std::clamp(shape.unit_leaves, 1u, kMaxUnitLeaves);
+  shape.chunk_level = std::min(shape.chunk_level, kMaxChunkLevel);
+  while (shape.chunk_level < kMaxChunkLevel && leaves >> shape.chunk_level >= kMaxChunks) {
+    ++shape.chunk_level;
   }
-  shape.run_level = std::min(shape.run_level, kMaxRunLevel);
-  if (shape.run_level != 0) shape.block_a_leaf = false;
-  if (shape.block_a_leaf) shape.block_warps = kBlockLeafThreads / kWarpThreads;
-  if (UnitCount(leaves, shape.run_level) > shape.block_warps * kWarpThreads * kFoldNodesPerThread) {
-    shape.ticket = false;
-  }
+  if (std::min(leaves, uint64_t{1} << shape.chunk_level) > kTicketLeaves) shape.ticket = false;
   return shape;
 }
 
-void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool realign, bool fold,
-                  const LaunchShape& shape, const PassArgs& args, CudaStreamView stream,
-                  const LeafKernel* variant) {
+void LaunchAtomicPass(const Plan& plan, const PassArgs& args, CudaStreamView stream) {
+  void* parameters[] = {const_cast<PassArgs*>(&args)};
+  LaunchKernel(AtomicPassKernel(plan.type, plan.components, plan.nan_policy), args.unit_count,
+               LeafPassThreads(plan.type), false, parameters, stream);
+}
+
+void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const PassArgs& args,
+                  CudaStreamView stream) {
   const Components set = ServingSet(plan.components);
-  const void* const block_pass = shape.block_a_leaf && set == kSumSet
-                                     ? BlockLeafPassKernel(plan.type, plan.nan_policy)
-                                     : nullptr;
-  if (block_pass != nullptr) {
-    LaunchKernel(block_pass, args.unit_count, kBlockLeafThreads, 0, false, args, stream);
-  } else {
-    const LeafKernel leaf_pass =
-        variant != nullptr ? *variant : LeafPassKernel(plan.type, set, plan.nan_policy, realign);
-    uint32_t blocks = (args.unit_count + shape.block_warps - 1) / shape.block_warps;
-    if (shape.blocks_per_multiprocessor != 0) {
-      blocks = std::min(blocks, shape.blocks_per_multiprocessor * traits.multiprocessors);
-    }
-    const uint32_t shared_bytes = shape.block_warps * leaf_pass.WarpBytes(args.run_level);
-    LaunchKernel(leaf_pass.address, blocks, shape.block_warps * kWarpThreads, shared_bytes, false,
-                 args, stream);
-  }
+  void* parameters[] = {const_cast<PassArgs*>(&args)};
+  LaunchKernel(LeafPassKernel(plan.type, set, plan.nan_policy), args.unit_count,
+               LeafPassThreads(plan.type), false, parameters, stream);
   if (args.finish != Finish::kFoldPass || !fold) return;
+  const uint32_t threads = FoldPassThreads(set);
+  const uint32_t nodes = threads * kFoldNodesPerThread;  // of a block
   const uint32_t fold_blocks =
-      args.tasks != nullptr ? args.task_count : (args.unit_count + kFoldNodes - 1) / kFoldNodes;
-  LaunchKernel(FoldPassKernel(IsFloating(plan.type), set), fold_blocks, kFoldThreads, 0,
-               traits.dependent_launch, args, stream);
+      args.tasks != nullptr ? args.task_count : (args.unit_count + nodes - 1) / nodes;
+  LaunchKernel(FoldPassKernel(IsFloating(plan.type), set), fold_blocks, threads,
+               traits.dependent_launch, parameters, stream);
 }
 
 }  // namespace reduction::kernels::cuda

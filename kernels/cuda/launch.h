@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "kernels/cuda/cuda_stream.h"
 #include "kernels/cuda/device_buffer.h"
@@ -30,33 +31,30 @@ class Workspace {
   // For launches of at most `units` units and `tasks` tasks.
   Workspace(uint32_t units, uint32_t tasks);
 
-  uint32_t max_units() const { return units_; }
   size_t bytes() const { return nodes_.size() + chunk_nodes_.size() + cells_.size(); }
   // Points args' nodes, chunk nodes, cells and ticket here.
   void Bind(PassArgs* args) const;
 
  private:
-  uint32_t units_;
   DeviceBuffer nodes_;
   DeviceBuffer chunk_nodes_;
   DeviceBuffer cells_;
   DeviceBuffer ticket_;
 };
 
-// How many units of 2^run_level leaves an array has; at least 1.
-constexpr uint64_t UnitCount(uint64_t leaves, uint32_t run_level) {
-  const uint64_t run = uint64_t{1} << run_level;
-  return leaves == 0 ? 1 : (leaves + run - 1) / run;
-}
+// A launch shape that is possible, as close to `shape` as can be.
+LaunchShape ClampShape(LaunchShape shape, uint64_t leaves);
 
-// A launch shape that `args` and the workspace's limit allow, as close to `shape` as can be.
-LaunchShape ClampShape(LaunchShape shape, uint64_t leaves, uint32_t max_units);
+// Launches a kernel; `dependent`: it may start before the launch before it ends, and waits itself.
+void LaunchKernel(const void* kernel, uint32_t blocks, uint32_t threads, bool dependent,
+                  std::span<void*> parameters, CudaStreamView stream);
 
-// Launches the passes of `plan` over the units that `args` tell; args.finish says how they end.
-// `fold`: a task has more than one unit. `variant`: a leaf pass to take instead of the tuned one.
-// Throws CudaError when a launch is refused.
-void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool realign, bool fold,
-                  const LaunchShape& shape, const PassArgs& args, CudaStreamView stream,
-                  const LeafKernel* variant = nullptr);
+// Launches the passes of `plan` over the leaves of args' tasks; args.finish says how they end.
+// `fold`: a task has more than one leaf. Throws CudaError when a launch is refused.
+void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const PassArgs& args,
+                  CudaStreamView stream);
+
+// Launches the one pass of a plan that atomics serve over the units of args' tasks.
+void LaunchAtomicPass(const Plan& plan, const PassArgs& args, CudaStreamView stream);
 
 }  // namespace reduction::kernels::cuda

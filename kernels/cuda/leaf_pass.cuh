@@ -1,107 +1,150 @@
-// The first launch of a reduction: a warp a unit of leaves.
+// The first launch of a reduction: a block a leaf, a thread a column of its rows.
+//
+// All rows of a leaf are on their way at once, a word a thread, so that a leaf takes little more
+// than one trip to the memory. Few leaves are open at a time, which the memory rewards.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/cuda/leaf_run.cuh"
+#include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/pass_kernels.h"
+#include "kernels/cuda/tasks.cuh"
 #include "kernels/cuda/tuning.h"
-#include "kernels/cuda/unit_end.cuh"
 
 namespace reduction::kernels::cuda {
 
-// The state of one unit of a task; all threads of the warp call.
-template <class T, Components kComponents, bool kIgnoreNan, bool kRealign, uint32_t kRows,
-          uint32_t kStages>
-__device__ inline State ReduceUnit(const LeafTask& task, uint32_t unit, uint32_t run_level,
-                                   const WarpMemory& memory) {
-  constexpr uint64_t kLeafLanes = kLeafBytes / sizeof(T);
-  const uint64_t unit_lanes = kLeafLanes << run_level;
-  const uint64_t first = (unit - task.first_unit) * unit_lanes;
-  const uint32_t count = static_cast<uint32_t>(min(task.count - first, unit_lanes));
-  const T* const x = reinterpret_cast<const T*>(task.x) + first;
-  const T* y = nullptr;
-  if constexpr (kComponents == kDotComponent) y = reinterpret_cast<const T*>(task.y) + first;
-  return ReduceRun<T, kComponents, kIgnoreNan, kRealign, kRows, kStages>(
-      x, y, count, task.first_index + first, memory);
+// The first of the `count` elements at `leaf` that takes part; `first` is the first of all. All
+// threads of the warp call.
+template <class T, bool kIgnoreNan>
+__device__ inline T FirstParticipant(const T* leaf, uint32_t count, T first) {
+  if constexpr (kIgnoreNan && kIsFloating<T>) {
+    for (uint32_t start = 0; DeviceIsNan(first) && start < count; start += kWarpThreads) {
+      const uint32_t position = min(start + WarpLane(), count - 1);
+      const uint32_t numbers = __ballot_sync(kWholeWarp, !DeviceIsNan(leaf[position]));
+      if (numbers != 0) first = leaf[min(start + __ffs(numbers) - 1, count - 1)];
+    }
+  }
+  return first;
 }
 
-// The shared memory that a warp of LeafPass needs.
-template <class T, Components kComponents, bool kRealign, uint32_t kRows, uint32_t kStages>
-constexpr LeafKernel LeafKernelOf(const void* address) {
-  constexpr Components kOrdered = kOrderedComponents<T, kComponents>;
-  using Ring = RowRing<T, kComponents, kRealign, kRows, kStages>;
-  return {address, Ring::kVectors * uint32_t{sizeof(Vector)},
-          kOrdered == 0 ? 0 : StateWords(kIsFloating<T>, kOrdered) * uint32_t{sizeof(uint64_t)}};
+// Bit c: whether element c of word `word` of `row` is one of the `count` of the leaf.
+template <class T>
+__device__ inline uint32_t ValidLanes(uint32_t row, uint32_t word, uint32_t count) {
+  const int32_t left =
+      static_cast<int32_t>(count) - static_cast<int32_t>(row * kRowLanes<T> + word * kWordLanes<T>);
+  if (left <= 0) return 0;
+  return left >= static_cast<int32_t>(kWordLanes<T>) ? (1u << kWordLanes<T>)-1 : (1u << left) - 1;
 }
 
-// One-dimensional grid and blocks of whole warps, at most kMaxBlockWarps, of any number: the
-// result is the same. Dynamic shared memory: LeafKernel::WarpBytes() a warp. Where args.finish is
-// kTicket, units fit FoldNodes() of one block.
-template <class T, Components kComponents, bool kIgnoreNan, bool kRealign, uint32_t kRows,
-          uint32_t kStages, uint32_t kMinBlocks>
-__global__ void __launch_bounds__(kMaxBlockWarps* kWarpThreads, kMinBlocks)
+// Adds the leaf of `count` >= 1 elements at x (and their products with those at y) to `sums`. All
+// threads of the block call, each for its word of the rows.
+template <uint32_t kRows, class T, Components kComponents, bool kIgnoreNan>
+__device__ inline void AddLeaf(const T* x, const T* y, uint32_t count,
+                               ColumnSums<T, kComponents, kIgnoreNan>* sums) {
+  constexpr bool kDot = kComponents == kDotComponent;
+  static_assert(kRowsPerLeaf % kRows == 0);
+  const uint32_t column = threadIdx.x;
+  const Column<T> x_column(x, column);
+  const Column<T> y_column(kDot ? y : x, column);
+  const T first = *x;
+  if (count == kLeafLanes<T>) {
+#pragma unroll
+    for (uint32_t row = 0; row < kRowsPerLeaf; row += kRows) {
+      Word<T> xs[kRows];
+      Word<T> ys[kRows] = {};
+      x_column.Load(row, xs);
+      if constexpr (kDot) y_column.Load(row, ys);
+      if (row == 0) sums->Begin(FirstParticipant<T, kIgnoreNan>(x, count, first));
+#pragma unroll
+      for (uint32_t k = 0; k < kRows; ++k) {
+        sums->template Add<false>(xs[k], ys[k], row + k, ~0u);
+      }
+    }
+  } else {
+    const uint32_t rows = (count + kRowLanes<T> - 1) / kRowLanes<T>;
+    sums->Begin(FirstParticipant<T, kIgnoreNan>(x, count, first));
+#pragma unroll 1
+    for (uint32_t row = 0; row < rows; row += kRows) {
+      const int32_t bytes = static_cast<int32_t>(count * sizeof(T)) -
+                            static_cast<int32_t>(row * kRowBytes + column * sizeof(Word<T>));
+      Word<T> xs[kRows];
+      Word<T> ys[kRows] = {};
+      x_column.LoadSome(row, bytes, xs);
+      if constexpr (kDot) y_column.LoadSome(row, bytes, ys);
+#pragma unroll
+      for (uint32_t k = 0; k < kRows; ++k) {
+        sums->template Add<true>(xs[k], ys[k], row + k, ValidLanes<T>(row + k, column, count));
+      }
+    }
+  }
+}
+
+// One-dimensional grid of a block of kRowWords<T> threads for each leaf of each task. Where
+// args.finish is kTicket there are at most kTicketLeaves.
+template <class T, Components kComponents, bool kIgnoreNan, uint32_t kRows, uint32_t kMinBlocks>
+__global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
     LeafPass(const __grid_constant__ PassArgs args) {
   constexpr bool kFloating = kIsFloating<T>;
-  constexpr LeafKernel kMemory = LeafKernelOf<T, kComponents, kRealign, kRows, kStages>(nullptr);
-  extern __shared__ Vector warp_memory[];
-  __shared__ BlockStates shared;
-  const uint32_t block_warps = blockDim.x / kWarpThreads;
-  WarpMemory memory;
-  memory.ring = warp_memory +
-                threadIdx.x / kWarpThreads * (kMemory.WarpBytes(args.run_level) / sizeof(Vector));
-  memory.nodes = reinterpret_cast<uint64_t*>(memory.ring + kMemory.ring_bytes / sizeof(Vector));
-  memory.levels = args.run_level + 1;
-  State block_share;
-  for (uint32_t unit = blockIdx.x * block_warps + threadIdx.x / kWarpThreads;
-       unit < args.unit_count; unit += gridDim.x * block_warps) {
-    const uint32_t index = FindTask(args, unit);
-    const LeafTask& task = args.tasks == nullptr ? args.single : args.tasks[index];
-    const State state = ReduceUnit<T, kComponents, kIgnoreNan, kRealign, kRows, kStages>(
-        task, unit, args.run_level, memory);
-    EndUnit<kFloating, kComponents, kIgnoreNan>(args, index, unit, state, &block_share);
+  using Sums = ColumnSums<T, kComponents, kIgnoreNan>;
+  __shared__ typename Sums::Share shares[kRowWarps<T>];
+  const uint32_t index = FindTask(args, blockIdx.x);
+  const LeafTask task = args.tasks == nullptr ? args.single : args.tasks[index];
+  const uint64_t start = uint64_t{blockIdx.x - task.first_unit} * kLeafLanes<T>;
+  const uint32_t count = static_cast<uint32_t>(min(task.count - start, uint64_t{kLeafLanes<T>}));
+  const bool one_leaf = task.count <= kLeafLanes<T>;
+  State* const result = args.results + index;
+  if (count != 0) {
+    Sums sums;
+    AddLeaf<kRows>(reinterpret_cast<const T*>(task.x) + start,
+                   reinterpret_cast<const T*>(task.y) + start, count, &sums);
+    sums.Write(count, threadIdx.x, &shares[threadIdx.x / kWarpThreads]);
+    __syncthreads();
+    const NodePlace place = one_leaf ? NodePlace{reinterpret_cast<uint64_t*>(result), 0}
+                                     : NodePlace{args.nodes + blockIdx.x, args.unit_count};
+    sums.Store(shares, count, task.first_index + start, place);
+  } else if (threadIdx.x == 0) {
+    CopyFields<kFloating, kComponents>(State{}, result);
   }
-  EndLaunch<kFloating, kComponents, kIgnoreNan>(args, block_share, &shared);
+  if (args.finish == Finish::kFoldPass) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+  } else if (args.unit_count > 1) {
+    FoldInLastBlock<kFloating, kComponents>(args);
+  }
 }
 
-template <class T, Components kComponents, bool kIgnoreNan, bool kRealign>
-LeafKernel TunedLeafPass() {
-  constexpr LoopShape kLoop = TunedLoop(kComponents, sizeof(T));
-  constexpr LeafKernel kMemory =
-      LeafKernelOf<T, kComponents, kRealign, kLoop.rows, kLoop.stages>(nullptr);
-  // What a block may have without asking for more.
-  static_assert(kMaxBlockWarps * kMemory.WarpBytes(kMaxRunLevel) + sizeof(BlockStates) + 16 <=
-                48 << 10);
-  return LeafKernelOf<T, kComponents, kRealign, kLoop.rows,
-                      kLoop.stages>(reinterpret_cast<const void*>(
-      &LeafPass<T, kComponents, kIgnoreNan, kRealign, kLoop.rows, kLoop.stages, kLoop.min_blocks>));
+template <class T, Components kComponents, bool kIgnoreNan>
+const void* TunedLeafPass() {
+  constexpr LoopShape kLoop = TunedLoop(kComponents, sizeof(T), kIsFloating<T>);
+  return reinterpret_cast<const void*>(
+      &LeafPass<T, kComponents, kIgnoreNan, kLoop.rows, kLoop.min_blocks>);
 }
 
 template <class T, bool kIgnoreNan>
-LeafKernel LeafPassFor(Components set, bool realign) {
+const void* LeafPassFor(Components set) {
   switch (set) {
     case kSumSet:
-      return TunedLeafPass<T, kSumSet, kIgnoreNan, false>();
+      return TunedLeafPass<T, kSumSet, kIgnoreNan>();
     case kExtremaSet:
-      return TunedLeafPass<T, kExtremaSet, kIgnoreNan, false>();
+      return TunedLeafPass<T, kExtremaSet, kIgnoreNan>();
     case kMomentsSet:
-      return TunedLeafPass<T, kMomentsSet, kIgnoreNan, false>();
+      return TunedLeafPass<T, kMomentsSet, kIgnoreNan>();
     case kSevenSet:
-      return TunedLeafPass<T, kSevenSet, kIgnoreNan, false>();
+      return TunedLeafPass<T, kSevenSet, kIgnoreNan>();
     case kDotSet:
-      if (realign) return TunedLeafPass<T, kDotSet, kIgnoreNan, true>();
-      return TunedLeafPass<T, kDotSet, kIgnoreNan, false>();
+      return TunedLeafPass<T, kDotSet, kIgnoreNan>();
     default:
-      return TunedLeafPass<T, kAllSet, kIgnoreNan, false>();
+      return TunedLeafPass<T, kAllSet, kIgnoreNan>();
   }
 }
 
 template <class T>
-LeafKernel LeafPassOf(Components set, NanPolicy nan_policy, bool realign) {
+const void* LeafPassOf(Components set, NanPolicy nan_policy) {
   if constexpr (kIsFloating<T>) {
-    if (nan_policy == NanPolicy::kIgnore) return LeafPassFor<T, true>(set, realign);
+    if (nan_policy == NanPolicy::kIgnore) return LeafPassFor<T, true>(set);
   }
-  return LeafPassFor<T, false>(set, realign);
+  return LeafPassFor<T, false>(set);
 }
 
 }  // namespace reduction::kernels::cuda

@@ -1,6 +1,10 @@
-#include "kernels/cuda/leaf_pass.cuh"
+#include "kernels/cuda/atomic_pass.cuh"
+#include "kernels/cuda/segment_pass.cuh"
 
-template reduction::kernels::cuda::LeafKernel
-reduction::kernels::cuda::LeafPassOf<reduction::kernels::Bfloat16>(reduction::kernels::Components,
-                                                                   reduction::kernels::NanPolicy,
-                                                                   bool);
+namespace reduction::kernels::cuda {
+
+template const void* LeafPassOf<Bfloat16>(Components, NanPolicy);
+template const void* AtomicPassOf<Bfloat16>(Components, NanPolicy);
+template const void* SegmentPassOf<Bfloat16>(Components, NanPolicy, uint64_t);
+
+}  // namespace reduction::kernels::cuda

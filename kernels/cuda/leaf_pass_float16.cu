@@ -1,6 +1,10 @@
-#include "kernels/cuda/leaf_pass.cuh"
+#include "kernels/cuda/atomic_pass.cuh"
+#include "kernels/cuda/segment_pass.cuh"
 
-template reduction::kernels::cuda::LeafKernel
-reduction::kernels::cuda::LeafPassOf<reduction::kernels::Float16>(reduction::kernels::Components,
-                                                                  reduction::kernels::NanPolicy,
-                                                                  bool);
+namespace reduction::kernels::cuda {
+
+template const void* LeafPassOf<Float16>(Components, NanPolicy);
+template const void* AtomicPassOf<Float16>(Components, NanPolicy);
+template const void* SegmentPassOf<Float16>(Components, NanPolicy, uint64_t);
+
+}  // namespace reduction::kernels::cuda

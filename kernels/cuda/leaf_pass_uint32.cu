@@ -1,4 +1,10 @@
-#include "kernels/cuda/leaf_pass.cuh"
+#include "kernels/cuda/atomic_pass.cuh"
+#include "kernels/cuda/segment_pass.cuh"
 
-template reduction::kernels::cuda::LeafKernel reduction::kernels::cuda::LeafPassOf<uint32_t>(
-    reduction::kernels::Components, reduction::kernels::NanPolicy, bool);
+namespace reduction::kernels::cuda {
+
+template const void* LeafPassOf<uint32_t>(Components, NanPolicy);
+template const void* AtomicPassOf<uint32_t>(Components, NanPolicy);
+template const void* SegmentPassOf<uint32_t>(Components, NanPolicy, uint64_t);
+
+}  // namespace reduction::kernels::cuda

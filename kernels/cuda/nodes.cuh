@@ -8,6 +8,18 @@
 
 namespace reduction::kernels::cuda {
 
+// Where a node's fields go: word w to first[w * stride], or, as a State, to their places in it.
+struct NodePlace {
+  uint64_t* first;
+  uint64_t stride;  // 0: a State
+
+  // One thread stores the field that is word `word` of a node, `offset` bytes into a State.
+  template <class Field>
+  __device__ void Store(uint32_t word, uint32_t offset, Field field) const {
+    first[stride == 0 ? offset / sizeof(uint64_t) : word * stride] = BitCast<uint64_t>(field);
+  }
+};
+
 // One thread stores the node of unit `unit`; word w of node u is at nodes[w * stride + u].
 template <bool kFloating, Components kComponents>
 __device__ inline void StoreNode(State state, uint64_t* nodes, uint64_t stride, uint32_t unit) {
@@ -31,40 +43,39 @@ __device__ inline State LoadNode(const uint64_t* nodes, uint64_t stride, uint32_
 }
 
 // Room for a state a warp in shared memory.
-struct BlockStates {
-  alignas(State) unsigned char bytes[kMaxBlockWarps * sizeof(State)];
-  __device__ State& operator[](uint32_t warp) { return reinterpret_cast<State*>(bytes)[warp]; }
+template <uint32_t kWarps>
+struct WarpStates {
+  alignas(State) unsigned char bytes[kWarps * sizeof(State)];
+  __device__ State* get() { return reinterpret_cast<State*>(bytes); }
 };
 
 // Combines the states that thread 0 of each of the first `warps` warps passes, in their order.
-// All threads of the block call; thread 0 gets the result.
+// All threads of the block call; thread 0 gets the result. `shared` has room for `warps` states.
 template <bool kFloating, Components kComponents>
-__device__ inline State BlockTree(State state, uint32_t warps, BlockStates* shared) {
+__device__ inline State BlockTree(State state, uint32_t warps, State* shared) {
+  if (warps == 1) return state;
   const uint32_t warp = threadIdx.x / kWarpThreads;
-  if (WarpLane() == 0) (*shared)[warp] = state;
+  if (WarpLane() == 0 && warp < warps) shared[warp] = state;
   __syncthreads();
   if (warp == 0) {
-    state = (*shared)[WarpLane() < warps ? WarpLane() : 0];
+    state = shared[WarpLane() < warps ? WarpLane() : 0];
     state = WarpTree<kFloating, kComponents>(state, warps);
   }
   return state;
 }
 
-// Folds nodes first to first + count - 1, aligned runs of equal length but for the last, in the
-// order of the binary counter. 1 <= count <= kFoldNodesPerThread * threads. All threads of the
+// Folds `count` nodes, aligned runs of equal length but for the last, in the order of the binary
+// counter; load(i) gives node i. 1 <= count <= kFoldNodesPerThread * threads. All threads of the
 // block call; thread 0 gets the state.
-template <bool kFloating, Components kComponents>
-__device__ inline State FoldNodes(const uint64_t* nodes, uint64_t stride, uint32_t first,
-                                  uint32_t count, BlockStates* shared) {
+template <bool kFloating, Components kComponents, class Load>
+__device__ inline State FoldLoaded(uint32_t count, State* shared, const Load& load) {
   static_assert(kFoldNodesPerThread == 4);
-  const auto load = [=](uint32_t i) {
-    return LoadNode<kFloating, kComponents>(nodes, stride, first + min(i, count - 1));
-  };
+  const auto at = [&](uint32_t i) { return load(min(i, count - 1)); };
   const uint32_t begin = threadIdx.x * kFoldNodesPerThread;
-  const State a = load(begin);
-  const State b = load(begin + 1);
-  const State c = load(begin + 2);
-  const State d = load(begin + 3);
+  const State a = at(begin);
+  const State b = at(begin + 1);
+  const State c = at(begin + 2);
+  const State d = at(begin + 3);
   State state = a;
   if (begin + 1 < count) state = Combine<kFloating, kComponents>(a, b);
   if (begin + 3 < count) {
@@ -81,9 +92,19 @@ __device__ inline State FoldNodes(const uint64_t* nodes, uint64_t stride, uint32
                                            shared);
 }
 
-// Whether this is the last block of the launch to call. All threads of all blocks call once; what
-// they wrote before is then visible to the last block. The last block must set *ticket to 0.
-__device__ inline bool IsLastBlock(uint32_t* ticket) {
+// The same of nodes first to first + count - 1.
+template <bool kFloating, Components kComponents>
+__device__ inline State FoldNodes(const uint64_t* nodes, uint64_t stride, uint32_t first,
+                                  uint32_t count, State* shared) {
+  return FoldLoaded<kFloating, kComponents>(count, shared, [=](uint32_t i) {
+    return LoadNode<kFloating, kComponents>(nodes, stride, first + i);
+  });
+}
+
+// Whether this is the last of `blocks` blocks to call with this ticket, which is 0 at first. All
+// threads of the block call once; what the other blocks wrote before is then visible to the last
+// one, and the ticket is 0 again.
+__device__ inline bool IsLastBlock(uint32_t* ticket, uint32_t blocks) {
   __shared__ bool is_last;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -94,7 +115,8 @@ __device__ inline bool IsLastBlock(uint32_t* ticket) {
                  : "=r"(before)
                  : "l"(__cvta_generic_to_global(ticket))
                  : "memory");
-    is_last = before == gridDim.x - 1;
+    is_last = before == blocks - 1;
+    if (is_last) *ticket = 0;
   }
   __syncthreads();
   return is_last;

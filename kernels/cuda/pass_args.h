@@ -8,8 +8,8 @@
 
 namespace reduction::kernels::cuda {
 
-// A range of device memory with a tree of its own. Leaves are taken by warps in units: aligned runs
-// of 2^run_level leaves.
+// A range of device memory with a tree of its own. Blocks take it in units: leaves, or for atomics
+// runs of PassArgs::unit_leaves.
 struct LeafTask {
   const std::byte* x = nullptr;  // aligned to the element
   const std::byte* y = nullptr;  // the second array of a dot
@@ -19,11 +19,10 @@ struct LeafTask {
   uint32_t units = 0;            // at least 1
 };
 
-// How the nodes of a task's units become its state.
+// How the nodes of a task's leaves become its state; without a meaning for atomics.
 enum class Finish : uint32_t {
   kFoldPass,  // a second, small launch
   kTicket,    // the last block to finish folds them; one task only
-  kAtomic,    // no nodes: atomics add each block's (one task) or unit's state
 };
 
 // What atomics add to. Holds identities between launches.
@@ -41,7 +40,7 @@ struct PassArgs {
   const LeafTask* tasks = nullptr;  // task_count tasks ordered by first_unit
   uint32_t task_count = 1;
   uint32_t unit_count = 1;
-  uint32_t run_level = 0;
+  uint32_t unit_leaves = 1;  // at most kMaxUnitLeaves
   Finish finish = Finish::kFoldPass;
   uint64_t* nodes = nullptr;        // word w of unit u's node is at w * unit_count + u
   uint64_t* chunk_nodes = nullptr;  // the same of the fold pass's blocks, kMaxFoldBlocks a word
@@ -50,15 +49,23 @@ struct PassArgs {
   uint32_t* ticket = nullptr;       // 0 between launches
 };
 
-// A block of the fold pass combines kFoldThreads * kFoldNodesPerThread nodes.
-inline constexpr uint32_t kFoldThreads = 256;
+// A block that folds combines this many nodes a thread.
 inline constexpr uint32_t kFoldNodesPerThread = 4;
+// Threads of those that fold any node, and what they can fold.
+inline constexpr uint32_t kFoldThreads = 256;
 inline constexpr uint32_t kFoldNodes = kFoldThreads * kFoldNodesPerThread;
 inline constexpr uint32_t kMaxFoldBlocks = kFoldNodes;
 
+// Nodes that the last block folds where there is no fold pass: so many that a block of 64 threads
+// can.
+inline constexpr uint32_t kTicketLeaves = 64 * kFoldNodesPerThread;
+
+// Of DeviceReducer: 4 GiB at a time, and 1 TiB in all.
+inline constexpr uint32_t kMaxChunkLevel = 18;
+inline constexpr uint32_t kMaxChunks = 256;
+
 inline constexpr uint32_t kWarpThreads = 32;
-inline constexpr uint32_t kMaxBlockWarps = 8;
-// Element positions within a run fit in 32 bits.
-inline constexpr uint32_t kMaxRunLevel = 10;
+// So that what a thread and a warp have of a unit's small integers fits in 32 bits.
+inline constexpr uint32_t kMaxUnitLeaves = 16;
 
 }  // namespace reduction::kernels::cuda

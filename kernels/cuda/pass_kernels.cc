@@ -1,10 +1,24 @@
 #include "kernels/cuda/pass_kernels.h"
 
+#include "kernels/cuda/segment_kernels.h"
+
 namespace reduction::kernels::cuda {
 
-LeafKernel LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool realign) {
+const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy) {
+  return DispatchElementType(
+      type, [=](auto tag) { return LeafPassOf<typename decltype(tag)::type>(set, nan_policy); });
+}
+
+const void* AtomicPassKernel(ElementType type, Components components, NanPolicy nan_policy) {
   return DispatchElementType(type, [=](auto tag) {
-    return LeafPassOf<typename decltype(tag)::type>(set, nan_policy, realign);
+    return AtomicPassOf<typename decltype(tag)::type>(components, nan_policy);
+  });
+}
+
+const void* SegmentPassKernel(ElementType type, Components set, NanPolicy nan_policy,
+                              uint64_t length) {
+  return DispatchElementType(type, [=](auto tag) {
+    return SegmentPassOf<typename decltype(tag)::type>(set, nan_policy, length);
   });
 }
 

@@ -1,4 +1,4 @@
-// Which kernel serves a plan. Both kernels take one PassArgs.
+// Which kernel serves a plan. All kernels take one PassArgs.
 #pragma once
 
 #include "kernels/cuda/component_sets.h"
@@ -6,30 +6,21 @@
 
 namespace reduction::kernels::cuda {
 
-struct LeafKernel {
-  const void* address;  // for cudaLaunchKernelExC
-  // Dynamic shared memory that a warp needs.
-  uint32_t ring_bytes;
-  uint32_t level_bytes;  // for each level of its run
-
-  constexpr uint32_t WarpBytes(uint32_t run_level) const {
-    return (ring_bytes + level_bytes * (run_level + 1) + 15) / 16 * 16;
-  }
-};
-
-// `set` is one of kComponentSets; `realign`: a dot whose arrays lie differently to 16 bytes.
+// A pointer for cudaLaunchKernelExC; `set` is one of kComponentSets.
 template <class T>
-LeafKernel LeafPassOf(Components set, NanPolicy nan_policy, bool realign);
+const void* LeafPassOf(Components set, NanPolicy nan_policy);
 
-LeafKernel LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool realign);
+const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy);
+// The same for Algorithm ATOMIC; it serves `components`.
+template <class T>
+const void* AtomicPassOf(Components components, NanPolicy nan_policy);
+const void* AtomicPassKernel(ElementType type, Components components, NanPolicy nan_policy);
 
-// The leaf pass of kSumSet with a block of kBlockLeafThreads threads a leaf, units of one leaf and
-// no dynamic shared memory; null for elements of less than 4 bytes.
-inline constexpr uint32_t kBlockLeafThreads = 128;
-const void* BlockLeafPassKernel(ElementType type, NanPolicy nan_policy);
+// The threads of their blocks: one a word of a row.
+inline uint32_t LeafPassThreads(ElementType type) { return ElementSize(type) == 8 ? 64 : 128; }
 
-// The fold pass of Finish::kFoldPass: kFoldThreads threads, a block a task, or for one task a block
-// for every kFoldNodes units.
+// The fold pass of Finish::kFoldPass: FoldPassThreads(set) threads, a block a task, or for one task
+// a block for every kFoldNodesPerThread nodes a thread.
 const void* FoldPassKernel(bool floating, Components set);
 
 }  // namespace reduction::kernels::cuda

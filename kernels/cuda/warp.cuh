@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/pass_args.h"
+#include "kernels/cuda/state_words.h"
 #include "kernels/fixed_order.h"
 
 namespace reduction::kernels::cuda {
@@ -88,16 +89,6 @@ __device__ inline void VisitFields(S& state, F&& f) {
   if constexpr ((kComponents & kNonzeroComponent) != 0) f(state.nonzero_count);
 }
 
-// How many fields those are; each is a word of 64 bits.
-constexpr uint32_t StateWords(bool floating, Components components) {
-  const auto words = [components](Components part, uint32_t count) {
-    return (components & part) != 0 ? count : 0;
-  };
-  return 1 + words(kSumComponent | kDotComponent, floating ? 1 : 2) + words(kExtremaComponent, 2) +
-         words(kArgComponent, 2) + words(kSquaresComponent, 1) + words(kMomentsComponent, 3) +
-         words(kL1Component, 1) + words(kNanCountComponent, 1) + words(kNonzeroComponent, 1);
-}
-
 // Copies those fields, and no others: to shared memory, or to a result slot on the host.
 template <bool kFloating, Components kComponents>
 __device__ inline void CopyFields(State from, State* to) {
@@ -111,12 +102,12 @@ __device__ inline void CopyFields(State from, State* to) {
 }
 
 // Combines the states of threads 0 to count - 1 of the warp by adjacent pairs, an odd last one
-// passing up: the order of the binary counter. Thread 0 gets the result. count >= 1.
+// passing up: the order of the binary counter. Thread 0 gets the result. 1 <= count <= 32.
 template <bool kFloating, Components kComponents>
 __device__ inline State WarpTree(State state, uint32_t count) {
   const uint32_t lane = WarpLane();
 #pragma unroll 1
-  for (uint32_t step = 1; step < kWarpThreads; step *= 2) {
+  for (uint32_t step = 1; step < count; step *= 2) {
     State right = state;
     VisitFields<kFloating, kComponents>(
         right, [step](auto& field) { field = __shfl_down_sync(kWholeWarp, field, step); });

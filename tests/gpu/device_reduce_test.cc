@@ -77,11 +77,9 @@ TEST_P(DeviceReduce, GivesTheSameBitsForRandomLaunchShapes) {
   const std::vector<Plan> plans = PlansOf(GetParam(), kComponentSets);
   for (int draw = 0; draw < 120 && !HasFailure(); ++draw) {
     LaunchShape shape;
-    shape.block_warps = 1 + static_cast<uint32_t>(Draw(kernels::cuda::kMaxBlockWarps));
-    shape.run_level = static_cast<uint32_t>(Draw(7));
-    shape.blocks_per_multiprocessor = static_cast<uint32_t>(Draw(3));
+    shape.unit_leaves = 1 + static_cast<uint32_t>(Draw(kernels::cuda::kMaxUnitLeaves));
+    shape.chunk_level = static_cast<uint32_t>(Draw(kernels::cuda::kMaxChunkLevel + 1));
     shape.ticket = Draw(2) == 0;
-    shape.block_a_leaf = Draw(2) == 0;
     const uint64_t length = (most >> Draw(16)) - Draw(2);
     if (!sample_.Takes()) continue;
     ExpectCpuBits(plans[Draw(plans.size())], x, Draw(16), y, Draw(16), length, 0, &shape);

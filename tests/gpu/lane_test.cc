@@ -161,6 +161,7 @@ TEST_F(CudaLane, ReducesManySmallArraysInOneLaunch) {
       SlotWriter writer{lane->slot(0), 0, {}};
       for (size_t i = 0; i < Lane::kMaxTasks; ++i) {
         const size_t bytes = i % 16 == 5 ? kernels::kLeafBytes + 2000 : 2000;
+        if (writer.used + 2 * RoundUpToRow(bytes) > kSlotBytes) break;
         jobs.emplace_back(plan, random_() % (bytes / kernels::ElementSize(type)), random_);
         writer.Add(jobs.back(), 0, jobs.back().count);
       }

@@ -52,8 +52,8 @@ class DeviceRandomSlices : public DeviceTest, public ::testing::WithParamInterfa
 
   // Null, the tuned shape, one time in four.
   const LaunchShape* DrawShape() {
-    shape_.run_level = static_cast<uint32_t>(Draw(7));
-    shape_.blocks_per_multiprocessor = static_cast<uint32_t>(Draw(4));
+    shape_.unit_leaves = 1 + static_cast<uint32_t>(Draw(kernels::cuda::kMaxUnitLeaves));
+    shape_.chunk_level = static_cast<uint32_t>(Draw(kernels::cuda::kMaxChunkLevel + 1));
     shape_.ticket = Draw(2) == 0;
     return Draw(4) == 0 ? nullptr : &shape_;
   }
