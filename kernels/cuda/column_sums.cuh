@@ -30,6 +30,9 @@ class ColumnSums {
   static constexpr bool kNans =
       kFloating && (kIgnoreNan || (kComponents & kNanCountComponent) != 0);
   static constexpr bool kNonzero = (kComponents & kNonzeroComponent) != 0;
+  // A sum of squares is a NaN where, and only where, one of its elements is: none are counted until
+  // it is. For two elements a word; with one, keeping the words costs more than counting.
+  static constexpr bool kNansBySquares = kNans && kSquares && !kIgnoreNan && sizeof(T) == 2;
   static constexpr uint32_t kLanes = kWordLanes<T>;
 
   // Sums in the fixed order, by number.
@@ -75,8 +78,8 @@ class ColumnSums {
       if constexpr (kDot) {
         if constexpr (kFloating) AddProduct(c, element, Element<T>(y, c));
       } else {
-        const bool nan = kNans && DeviceIsNan(element);
-        if constexpr (kNans) nans_ += nan ? 1.0f : 0.0f;
+        const bool nan = kNans && !kNansBySquares && DeviceIsNan(element);
+        if constexpr (kNans && !kNansBySquares) nans_ += nan ? 1.0f : 0.0f;
         if constexpr (kNonzero) {
           nonzero_ += IsNonzero(element) && !(kIgnoreNan && nan) ? 1.0f : 0.0f;
         }
@@ -85,6 +88,21 @@ class ColumnSums {
           AddSmall(element, skip);
         } else if constexpr (kTrees != 0) {
           AddReal(c, Widen(element), skip);
+        }
+      }
+    }
+  }
+
+  // After the rows of `words` have been added, and before the next.
+  template <uint32_t kRows>
+  __device__ void EndRows(const Word<T> (&words)[kRows]) {
+    if constexpr (kNansBySquares) {
+#pragma unroll
+      for (uint32_t c = 0; c < kLanes; ++c) {
+        if (real_[kSquaresTree][c] == real_[kSquaresTree][c]) continue;
+#pragma unroll
+        for (uint32_t k = 0; k < kRows; ++k) {
+          nans_ += DeviceIsNan(Element<T>(words[k], c)) ? 1.0f : 0.0f;
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/cuda/pass_kernels.h"
 #include "kernels/ordered_fold.h"
 
 namespace reduction::kernels::cuda {
@@ -35,6 +36,8 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
   args.single.y = y;
   args.single.count = count;
   args.single.first_index = first_index;
+  const bool runs = LeafPassRuns(ServingSet(plan.components)) && !tuned.ticket;
+  args.unit_leaves = runs ? tuned.unit_leaves : 1;
   chunk_level_ = tuned.chunk_level;
   chunks_ = 1;
   if (atomic) return EnqueueAtomic(plan, args, tuned.unit_leaves, stream);

@@ -45,7 +45,8 @@ void LoadKernels() {
     Check(cudaFuncGetAttributes(&attributes, FoldPassKernel(false, set)));
     for (const ElementType type : kAllElementTypes) {
       for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
-        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy)));
+        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy, false)));
+        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy, true)));
         if (!AtomicServes(set)) continue;
         Check(cudaFuncGetAttributes(&attributes, AtomicPassKernel(type, set, policy)));
       }
@@ -93,13 +94,15 @@ void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const
                   CudaStreamView stream) {
   const Components set = ServingSet(plan.components);
   void* parameters[] = {const_cast<PassArgs*>(&args)};
-  LaunchKernel(LeafPassKernel(plan.type, set, plan.nan_policy), args.unit_count,
+  const bool runs = args.unit_leaves > 1;
+  LaunchKernel(LeafPassKernel(plan.type, set, plan.nan_policy, runs),
+               (args.leaf_count + args.unit_leaves - 1) / args.unit_leaves,
                LeafPassThreads(plan.type), false, parameters, stream);
   if (args.finish != Finish::kFoldPass || !fold) return;
   const uint32_t threads = FoldPassThreads(set);
   const uint32_t nodes = threads * kFoldNodesPerThread;  // of a block
   const uint32_t fold_blocks =
-      args.tasks != nullptr ? args.task_count : (args.unit_count + nodes - 1) / nodes;
+      args.tasks != nullptr ? args.task_count : (args.leaf_count + nodes - 1) / nodes;
   LaunchKernel(FoldPassKernel(IsFloating(plan.type), set), fold_blocks, threads,
                traits.dependent_launch, parameters, stream);
 }

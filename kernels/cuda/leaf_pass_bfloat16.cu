@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<Bfloat16>(Components, NanPolicy);
+template const void* LeafPassOf<Bfloat16>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<Bfloat16>(Components, NanPolicy);
 template const void* SegmentPassOf<Bfloat16>(Components, NanPolicy, uint64_t);
 

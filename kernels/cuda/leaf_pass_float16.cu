@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<Float16>(Components, NanPolicy);
+template const void* LeafPassOf<Float16>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<Float16>(Components, NanPolicy);
 template const void* SegmentPassOf<Float16>(Components, NanPolicy, uint64_t);
 

@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<float>(Components, NanPolicy);
+template const void* LeafPassOf<float>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<float>(Components, NanPolicy);
 template const void* SegmentPassOf<float>(Components, NanPolicy, uint64_t);
 

@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<double>(Components, NanPolicy);
+template const void* LeafPassOf<double>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<double>(Components, NanPolicy);
 template const void* SegmentPassOf<double>(Components, NanPolicy, uint64_t);
 

@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<int16_t>(Components, NanPolicy);
+template const void* LeafPassOf<int16_t>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<int16_t>(Components, NanPolicy);
 template const void* SegmentPassOf<int16_t>(Components, NanPolicy, uint64_t);
 

@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<int8_t>(Components, NanPolicy);
+template const void* LeafPassOf<int8_t>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<int8_t>(Components, NanPolicy);
 template const void* SegmentPassOf<int8_t>(Components, NanPolicy, uint64_t);
 

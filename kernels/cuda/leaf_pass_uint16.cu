@@ -3,7 +3,7 @@
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<uint16_t>(Components, NanPolicy);
+template const void* LeafPassOf<uint16_t>(Components, NanPolicy, bool);
 template const void* AtomicPassOf<uint16_t>(Components, NanPolicy);
 template const void* SegmentPassOf<uint16_t>(Components, NanPolicy, uint64_t);
 

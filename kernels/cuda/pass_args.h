@@ -39,10 +39,11 @@ struct PassArgs {
   LeafTask single;                  // the task where `tasks` is null
   const LeafTask* tasks = nullptr;  // task_count tasks ordered by first_unit
   uint32_t task_count = 1;
-  uint32_t unit_count = 1;
+  uint32_t unit_count = 1;   // of atomics
+  uint32_t leaf_count = 1;   // of two passes
   uint32_t unit_leaves = 1;  // at most kMaxUnitLeaves
   Finish finish = Finish::kFoldPass;
-  uint64_t* nodes = nullptr;        // word w of unit u's node is at w * unit_count + u
+  uint64_t* nodes = nullptr;        // word w of leaf u's node is at w * leaf_count + u
   uint64_t* chunk_nodes = nullptr;  // the same of the fold pass's blocks, kMaxFoldBlocks a word
   State* results = nullptr;         // one a task
   AtomicCell* cells = nullptr;      // one a task

@@ -4,9 +4,10 @@
 
 namespace reduction::kernels::cuda {
 
-const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy) {
-  return DispatchElementType(
-      type, [=](auto tag) { return LeafPassOf<typename decltype(tag)::type>(set, nan_policy); });
+const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool runs) {
+  return DispatchElementType(type, [=](auto tag) {
+    return LeafPassOf<typename decltype(tag)::type>(set, nan_policy, runs);
+  });
 }
 
 const void* AtomicPassKernel(ElementType type, Components components, NanPolicy nan_policy) {

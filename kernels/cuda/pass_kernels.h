@@ -6,11 +6,15 @@
 
 namespace reduction::kernels::cuda {
 
-// A pointer for cudaLaunchKernelExC; `set` is one of kComponentSets.
-template <class T>
-const void* LeafPassOf(Components set, NanPolicy nan_policy);
+// The sets whose leaf pass can take runs of leaves.
+constexpr bool LeafPassRuns(Components set) { return set == kSumSet; }
 
-const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy);
+// A pointer for cudaLaunchKernelExC; `set` is one of kComponentSets. `runs`: of
+// PassArgs::unit_leaves leaves a block, where LeafPassRuns(set).
+template <class T>
+const void* LeafPassOf(Components set, NanPolicy nan_policy, bool runs);
+
+const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool runs);
 // The same for Algorithm ATOMIC; it serves `components`.
 template <class T>
 const void* AtomicPassOf(Components components, NanPolicy nan_policy);

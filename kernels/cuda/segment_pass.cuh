@@ -65,6 +65,7 @@ __device__ inline void ReduceShortSegment(const SegmentArgs& args, uint64_t segm
       if (row >= rows) break;
       sums.template Add<true>(words[row], 0, row, ValidLanes<T>(row, column, count));
     }
+    sums.EndRows(words);
     sums.Write(count, column, &shares[part]);
   }
   __syncwarp();

@@ -13,7 +13,7 @@ namespace reduction::kernels::cuda {
 
 struct LaunchShape {
   bool ticket = false;       // one launch, whose last block folds: to kTicketLeaves
-  uint32_t unit_leaves = 1;  // a block's part of an array, for Algorithm ATOMIC; to kMaxUnitLeaves
+  uint32_t unit_leaves = 1;  // that a block takes, one after the other; to kMaxUnitLeaves
   // Two passes reduce at most 2^chunk_level leaves at a time: what the workspace has room for.
   uint32_t chunk_level = kMaxChunkLevel;
 };
@@ -25,6 +25,8 @@ struct TunedShape {
 
 inline constexpr TunedShape kTwoPassShapes[] = {
     {kTicketLeaves, {.ticket = true}},
+    {2048, {}},
+    {8192, {.unit_leaves = 8}},  // of sums
     {UINT64_MAX, {}},
 };
 inline constexpr TunedShape kAtomicShapes[] = {
@@ -53,9 +55,9 @@ constexpr LoopShape TunedLoop(Components components, size_t element_bytes, bool 
   if (components == kAllSet) {
     if (element_bytes == 4) return {32, 8};
     if (element_bytes == 8) return {16, 16};
-    return {16, floating ? 8u : 5u};
+    return {16, floating ? 7u : 5u};
   }
-  if (components == kDotSet) return {16, 6 * halves};
+  if (components == kDotSet) return {16, (element_bytes == 2 && floating ? 5 : 6) * halves};
   if (components == kSevenSet || components == kMomentsSet) {
     if (element_bytes == 4) return {32, 8};
     return {16, 8 * halves};

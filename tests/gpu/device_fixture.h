@@ -58,7 +58,7 @@ inline bool HasDevice() {
 class TwinArray {
  public:
   explicit TwinArray(std::vector<std::byte> bytes)
-      : host_(std::move(bytes)), device_(host_.size()) {
+      : host_(Padded(std::move(bytes))), device_(host_.size()) {
     kernels::cuda::Check(
         cudaMemcpy(device_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
   }
@@ -66,6 +66,12 @@ class TwinArray {
   const std::byte* device(size_t byte = 0) const { return device_.data() + byte; }
 
  private:
+  // Kernels read whole words.
+  static std::vector<std::byte> Padded(std::vector<std::byte> bytes) {
+    bytes.resize((bytes.size() + 15) / 16 * 16);
+    return bytes;
+  }
+
   std::vector<std::byte> host_;
   kernels::cuda::DeviceBuffer device_;
 };
