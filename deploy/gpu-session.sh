@@ -70,8 +70,9 @@ sanitized() {
     initcheck | synccheck) every=5 ;;
   esac
   GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$2 REDUCTION_TEST_MAX_ELEMENTS=1048576 \
-    REDUCTION_TEST_SAMPLE=$every compute-sanitizer --tool "$1" --report-api-errors no \
-    --error-exitcode 86 "$bin/reduction_gpu_tests" --gtest_brief=1 >"$3" 2>&1
+    REDUCTION_TEST_SAMPLE=$every REDUCTION_TEST_DRAWS=120 \
+    compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 86 \
+    "$bin/reduction_gpu_tests" --gtest_brief=1 >"$3" 2>&1
 }
 
 section_sanitize() {

@@ -50,10 +50,10 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
     args.single.y = y + first * element_size;
     args.single.count = std::min(count - first, chunk_elements);
     args.single.first_index = first_index + first;
-    args.unit_count =
+    args.leaf_count =
         static_cast<uint32_t>(std::max<uint64_t>(LeafCount(args.single.count * element_size), 1));
-    args.single.units = args.unit_count;
-    LaunchPasses(traits_, plan, args.unit_count > 1, args, stream);
+    args.single.units = args.leaf_count;
+    LaunchPasses(traits_, plan, args.leaf_count > 1, args, stream);
     ++args.results;
   }
 }
