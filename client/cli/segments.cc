@@ -52,7 +52,8 @@ Result<ArraySegments> ArraySegments::Read(const Arguments& arguments, const Arra
   }
   if (arguments.rows) {
     if (!array.row_length()) {
-      return Unusable(array, "--rows takes a .npy file in C order; else give --segment-length");
+      return Unusable(array,
+                      "--rows takes a .npy file in C order: save numpy.ascontiguousarray(x)");
     }
     segments.length_.elements = *array.row_length();
     if (segments.length_.elements == 0) return Unusable(array, "its rows have no elements");
