@@ -62,6 +62,15 @@ std::optional<Statistic> StatisticNamed(const std::string& name) {
   return std::nullopt;
 }
 
+std::string KnownStatistics() {
+  std::string known;
+  for (int i = 1; i < static_cast<int>(Statistic::kDot); ++i) {
+    known += std::string(known.empty() ? "" : " ") +
+             std::string(StatisticName(static_cast<Statistic>(i)));
+  }
+  return known + ", std and var";
+}
+
 std::optional<Device> DeviceNamed(const std::string& name) {
   using Kind = Device::Kind;
   if (name == "auto") return Device{};
@@ -174,7 +183,8 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
   AddParsed(app, "--timeout", &options.timeout, SecondsNamed,
             "Give up after this long (default: 60 s, for streamed arrays a day)", "SECONDS");
   AddParsed(app, "--stats", &arguments->statistics, StatisticsNamed,
-            "What stats gives, separated by commas (default: everything)", "LIST");
+            "What stats gives, separated by commas (default: everything)", "LIST",
+            KnownStatistics());
   AddParsed(app, "--segment-length", &arguments->segment_length, CountNamed,
             "A result for every N elements in turn, one a line", "N");
   app->add_option("--segment-offsets", arguments->segment_offsets,

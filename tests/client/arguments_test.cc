@@ -181,6 +181,13 @@ TEST(Arguments, WrongLinesAreOneSentence) {
   }
 }
 
+TEST(Arguments, ListsTheStatisticsWhereOneIsUnknown) {
+  const std::string message = Parse({"stats", "x", "--stats=median"}).status().message;
+  for (const char* const name : {"sum", "argmin", "standard_deviation", "nonzero_count", "var"}) {
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+}
+
 TEST(Arguments, HelpAndVersionAreTexts) {
   const auto help = Parse({"--help"});
   ASSERT_TRUE(help.ok());
