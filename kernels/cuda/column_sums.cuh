@@ -123,14 +123,7 @@ class ColumnSums {
       } else {
         double roots[kTreeSlots] = {};
 #pragma unroll
-        for (uint32_t i = 0; i < kTrees; ++i) {
-#pragma unroll
-          for (uint32_t step = 1; step < kLanes; step *= 2) {
-#pragma unroll
-            for (uint32_t c = 0; c < kLanes; c += 2 * step) real_[i][c] += real_[i][c + step];
-          }
-          roots[i] = real_[i][0];
-        }
+        for (uint32_t i = 0; i < kTrees; ++i) roots[i] = LaneTree(real_[i]);
         const double root = WarpTrees(roots);
         if (WarpLane() < kTreeSlots) to->trees[WarpLane()] = root;
       }

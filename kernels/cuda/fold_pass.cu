@@ -1,4 +1,4 @@
-// The second launch of a reduction: nodes of units become the states of tasks.
+// The second launch of a reduction: nodes of leaves become the states of tasks.
 #include "kernels/cuda/nodes.cuh"
 #include "kernels/cuda/pass_kernels.h"
 

@@ -6,8 +6,6 @@
 namespace reduction::kernels::cuda {
 namespace {
 
-// The folds may start before the launch before them ends (programmatic dependent launch).
-
 // A thread a window: the first segment that begins in it or after it, by binary search.
 __global__ void FindFirstSegments(const __grid_constant__ SegmentArgs args, uint32_t leaf_lanes) {
   const uint32_t window = blockIdx.x * blockDim.x + threadIdx.x;
@@ -53,6 +51,8 @@ __device__ inline uint64_t LeavesOf(const SegmentArgs& args, uint64_t segment,
 }
 
 // Folds each group of leaves on the list, in place of its first node where the segment has several.
+// This launch and the next may start before the one before them ends (programmatic dependent
+// launch).
 template <bool kFloating, Components kComponents>
 __global__ void __launch_bounds__(kFoldThreads)
     FoldGroups(const __grid_constant__ SegmentArgs args, uint32_t leaf_lanes) {

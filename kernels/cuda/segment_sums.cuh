@@ -43,12 +43,7 @@ __device__ inline void SumShortSegment(const SegmentArgs& args, uint64_t segment
         lanes[c] += skip ? 0.0 : value;
       }
     }
-#pragma unroll
-    for (uint32_t step = 1; step < kWordLanes<T>; step *= 2) {
-#pragma unroll
-      for (uint32_t c = 0; c < kWordLanes<T>; c += 2 * step) lanes[c] += lanes[c + step];
-    }
-    sums[part] = lanes[0];
+    sums[part] = LaneTree(lanes);
   }
   double root = WarpTrees(sums);
 #pragma unroll
@@ -114,12 +109,7 @@ __device__ inline void SumTinySegments(const SegmentArgs& args, const T* window,
         }
         lanes[c] = 0.0 + (skip ? 0.0 : value);
       }
-#pragma unroll
-      for (uint32_t step = 1; step < kWordLanes<T>; step *= 2) {
-#pragma unroll
-        for (uint32_t c = 0; c < kWordLanes<T>; c += 2 * step) lanes[c] += lanes[c + step];
-      }
-      sums[i] = lanes[0];
+      sums[i] = LaneTree(lanes);
     }
     // Thread t has the root of tree t % 8: word t % kWords of segment t / kWords.
     double root = WarpTrees(sums);

@@ -13,6 +13,17 @@ constexpr uint32_t PowerOfTwoFrom(uint32_t n) {
   return power;
 }
 
+// Combines the lanes of a thread's word by adjacent pairs.
+template <uint32_t kLanes>
+__device__ inline double LaneTree(double (&lanes)[kLanes]) {
+#pragma unroll
+  for (uint32_t step = 1; step < kLanes; step *= 2) {
+#pragma unroll
+    for (uint32_t c = 0; c < kLanes; c += 2 * step) lanes[c] += lanes[c + step];
+  }
+  return lanes[0];
+}
+
 // values[i] is this thread's leaf of tree i, kTrees a power of two. Thread t gets the root of tree
 // t % kTrees: each step halves the trees that a thread still works on, so that kTrees trees take
 // little more than one. A sum of two numbers does not depend on their order.
