@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and testing needs on Debian 12 or Ubuntu 24.04: only what is missing,
 # through apt, with sudo when not root. Safe to run again; prints one line when there is nothing to do.
-# --tools adds what formatting and packing need.
+# --tools adds what formatting and packing need, --deploy what the tests of deploy/ run.
 set -euo pipefail
 exec </dev/null
 
@@ -12,9 +12,20 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-grpcio python3-numpy python3-protobuf python3-venv
 )
-if [ "${1:-}" = --tools ]; then
-  packages+=(clang-format patchelf)
-fi
+for option in "$@"; do
+  case $option in
+    --tools) packages+=(clang-format patchelf) ;;
+    --deploy)
+      packages+=(
+        prometheus
+      )
+      ;;
+    *)
+      echo "error: unknown option $option; known: --tools, --deploy" >&2
+      exit 2
+      ;;
+  esac
+done
 
 missing=()
 for package in "${packages[@]}"; do
