@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 VENV := build/venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench format check-format gpu-bundle venv configure
+.PHONY: help run build test bench format check-format gpu-bundle venv venv-deploy configure
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,3 +41,7 @@ configure:
 venv: $(VENV)/.complete
 $(VENV)/.complete: tests/service/requirements.txt deploy/make-venv.sh
 	@deploy/make-venv.sh $(VENV) $<
+
+venv-deploy: $(VENV)-deploy/.complete ## Install the Python packages that only the tests of deploy/ need
+$(VENV)-deploy/.complete: tests/deploy/requirements.txt deploy/make-venv.sh
+	@deploy/make-venv.sh $(VENV)-deploy $<
