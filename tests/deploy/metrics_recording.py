@@ -1,0 +1,61 @@
+"""Makes the database of a Prometheus out of a file that record_metrics.py wrote. Needs promtool."""
+
+import gzip
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+from prometheus_server import SHIPPED, PrometheusServer
+
+SERIES = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.M)
+# A group of recording rules uses those before it: each needs the results of the last in the database.
+GROUPS = (SHIPPED / "recording_rules.yml").read_text().count("- name: ")
+RULE_INTERVAL = "1s"
+
+
+def read(path):
+    """[(time, text or None)] of a recording."""
+    with (gzip.open if str(path).endswith(".gz") else open)(path, "rt") as lines:
+        scrapes = [json.loads(line) for line in lines]
+    return [(scrape["time"], scrape["metrics"]) for scrape in scrapes]
+
+
+def open_metrics(scrapes, job, instance):
+    """OpenMetrics text of all scrapes, each sample with its time and with a target's labels."""
+    target = f'job="{job}",instance="{instance}"'
+    for time, text in scrapes:
+        yield f"up{{{target}}} {int(text is not None)} {time}\n"
+        for name, labels, value in SERIES.findall(text or ""):
+            yield f"{name}{{{target}{',' if labels else ''}{labels}}} {value} {time}\n"
+    yield "# EOF\n"
+
+
+def promtool(*arguments):
+    done = subprocess.run(["promtool", "tsdb", "create-blocks-from", *map(str, arguments)],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stdout + done.stderr)
+
+
+def build_database(recording, folder, instance):
+    """Fills folder/data with a recording and with what the recording rules make of it. Returns the
+    path of a configuration that scrapes nothing, and the first and last time of the recording."""
+    folder = pathlib.Path(folder)
+    scrapes = read(recording)
+    samples = folder / "samples.txt"
+    with samples.open("w") as output:
+        output.writelines(open_metrics(scrapes, "reduction-server", instance))
+    promtool("openmetrics", samples, folder / "data")
+    config = folder / "nothing.yml"
+    config.write_text("scrape_configs: []\n")
+    start, end = scrapes[0][0], scrapes[-1][0]
+    for turn in range(GROUPS):
+        with PrometheusServer(config, folder / "data") as prometheus:
+            promtool("rules", f"--start={start:.0f}", f"--end={end:.0f}", f"--url={prometheus.url}",
+                     f"--output-dir={folder / f'rules{turn}'}", f"--eval-interval={RULE_INTERVAL}",
+                     SHIPPED / "recording_rules.yml")
+        for block in (folder / f"rules{turn}").iterdir():
+            shutil.move(block, folder / "data")
+    return config, start, end
