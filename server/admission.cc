@@ -99,7 +99,7 @@ std::optional<Refusal> Admission::CheckSegments(uint64_t segments, uint64_t byte
   const uint64_t limit = std::min(kMaxResponseBytes, limits_.segment_bytes(0));
   if (segments > limit / bytes_per_segment) {
     Refusal refusal = Exhausted(
-        Rejection::kMemory, "TOO_MANY_SEGMENTS",
+        Rejection::kSegments, "TOO_MANY_SEGMENTS",
         "The results of " + std::to_string(segments) + " segments take more than the limit of " +
             std::to_string(limit) +
             " bytes (of a message, and of what --memory-limit leaves beside staging); send fewer "

@@ -9,6 +9,9 @@ namespace {
 
 using kernels::kRowBytes;
 
+// Intervals of a link that are reported together.
+constexpr size_t kMostBusyIntervals = 64;
+
 size_t RoundUpToRow(size_t bytes) { return (bytes + kRowBytes - 1) / kRowBytes * kRowBytes; }
 
 size_t SlotBytesFor(const ReductionSpec& spec, const Piece& piece) {
@@ -18,7 +21,9 @@ size_t SlotBytesFor(const ReductionSpec& spec, const Piece& piece) {
 }  // namespace
 
 LaneDriver::LaneDriver(kernels::Lane& lane, DeviceMetrics& metrics)
-    : lane_(lane), metrics_(metrics), slots_(lane.slot_count()) {}
+    : lane_(lane), metrics_(metrics), slots_(lane.slot_count()) {
+  for (auto& intervals : busy_) intervals.reserve(kMostBusyIntervals);
+}
 
 bool LaneDriver::Fits(const ReductionSpec& spec, const Piece& piece) const {
   // A range of up to 2^k leaves has at most 2k + 2 runs.
@@ -50,7 +55,7 @@ bool LaneDriver::Stage(ArrayReduction& owner, ByteQueue& x, ByteQueue& y,
       owner.times().receive_ns += end_ns - begin_ns;
     } else {
       owner.times().copy_ns += end_ns - begin_ns;
-      metrics_.AddBusy(Link::kCopy, {begin_ns, end_ns});
+      KeepBusy(Link::kCopy, {begin_ns, end_ns});
     }
   }
   return true;
@@ -107,8 +112,8 @@ bool LaneDriver::Wait(size_t index) {
   }
   slot.outstanding = false;
   metrics_.staging_slots_in_use->Decrement();
-  metrics_.AddBusy(Link::kCopy, completion.copy);
-  metrics_.AddBusy(Link::kKernel, completion.kernel);
+  KeepBusy(Link::kCopy, completion.copy);
+  KeepBusy(Link::kKernel, completion.kernel);
   for (size_t i = 0; i < slot.nodes.size();) {
     ArrayReduction& owner = *slot.nodes[i].owner;
     uint64_t elements = 0;
@@ -132,7 +137,21 @@ bool LaneDriver::Drain() {
     const size_t index = (current_ + i) % slots_.size();  // oldest first
     if (slots_[index].outstanding && !Wait(index)) return false;
   }
+  ReportBusy(Link::kCopy);
+  ReportBusy(Link::kKernel);
   return true;
+}
+
+void LaneDriver::KeepBusy(Link link, const kernels::Interval& interval) {
+  auto& intervals = busy_[static_cast<size_t>(link)];
+  intervals.push_back(interval);
+  if (intervals.size() == kMostBusyIntervals) ReportBusy(link);
+}
+
+void LaneDriver::ReportBusy(Link link) {
+  auto& intervals = busy_[static_cast<size_t>(link)];
+  metrics_.AddBusy(link, intervals);
+  intervals.clear();
 }
 
 }  // namespace reduction::server

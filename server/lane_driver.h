@@ -1,6 +1,7 @@
 // Fills the staging slots of one lane and keeps several launches in flight.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -54,6 +55,9 @@ class LaneDriver {
   void Copy(ArrayReduction& owner, ByteQueue& x, ByteQueue& y, const Piece& piece);
   bool Launch();
   bool Wait(size_t slot);
+  // Keeps an interval for the metrics, which take a lock, until there are many or the lane drains.
+  void KeepBusy(Link link, const kernels::Interval& interval);
+  void ReportBusy(Link link);
 
   kernels::Lane& lane_;
   DeviceMetrics& metrics_;
@@ -64,6 +68,7 @@ class LaneDriver {
   std::vector<kernels::Task> tasks_;
   std::vector<kernels::State> states_;
   bool lost_ = false;
+  std::array<std::vector<kernels::Interval>, kLinkCount> busy_;  // not yet reported
 };
 
 }  // namespace reduction::server

@@ -1,23 +1,25 @@
 #include "server/metrics.h"
 
+#include "kernels/fixed_order.h"
+#include "server/version.h"
+
 namespace reduction::server {
 namespace {
 
 using prometheus::BuildCounter;
 using prometheus::BuildGauge;
-using prometheus::BuildHistogram;
 using Labels = std::map<std::string, std::string>;
 
 constexpr const char* kSourceNames[] = {"inline", "stream"};
 constexpr const char* kStageNames[] = {"queue", "receive", "copy", "kernel"};
 constexpr const char* kLinkNames[] = {"copy", "kernel"};
-constexpr const char* kRejectionNames[] = {"message_size", "memory",   "queue",
+constexpr const char* kRejectionNames[] = {"message_size", "segments", "memory",     "queue",
                                            "streams",      "draining", "slow_stream"};
 
 // 10 µs to 30 s.
-const prometheus::Histogram::BucketBoundaries kSecondBuckets = {
-    10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3,
-    25e-3, 50e-3, 0.1,   0.25,   0.5,    1,      2.5,  5,      10,   30};
+const std::vector<double> kSecondBuckets = {10e-6,  25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3,
+                                            2.5e-3, 5e-3,  10e-3, 25e-3,  50e-3,  0.1,    0.25,
+                                            0.5,    1,     2.5,   5,      10,     30};
 
 std::string CodeName(int code) {
   static constexpr const char* kNames[] = {
@@ -36,15 +38,11 @@ prometheus::Gauge* AddGauge(prometheus::Registry& registry, const char* name, co
                             const Labels& labels) {
   return &BuildGauge().Name(name).Help(help).Register(registry).Add(labels);
 }
-prometheus::Histogram* AddHistogram(prometheus::Registry& registry, const char* name,
-                                    const char* help, const Labels& labels,
-                                    const prometheus::Histogram::BucketBoundaries& buckets) {
-  return &BuildHistogram().Name(name).Help(help).Register(registry).Add(labels, buckets);
-}
 
 }  // namespace
 
-DeviceMetrics::DeviceMetrics(prometheus::Registry& registry, const kernels::DeviceInfo& info) {
+DeviceMetrics::DeviceMetrics(prometheus::Registry& registry, HistogramFamilies& histograms,
+                             const kernels::DeviceInfo& info) {
   const Labels device = {{"device", info.label}};
   size_t i = 0;
   for (const Operation operation : kAllOperations) {
@@ -63,8 +61,7 @@ DeviceMetrics::DeviceMetrics(prometheus::Registry& registry, const kernels::Devi
   }
   for (size_t stage = 0; stage < kStageCount; ++stage) {
     stages_[stage] =
-        AddHistogram(registry, "reduction_stage_seconds", "Seconds a call spent in a stage.",
-                     {{"device", info.label}, {"stage", kStageNames[stage]}}, kSecondBuckets);
+        histograms.stage_seconds->Add({{"device", info.label}, {"stage", kStageNames[stage]}});
   }
   const double peaks[] = {info.copy_bytes_per_second, info.memory_bytes_per_second};
   for (size_t link = 0; link < kLinkCount; ++link) {
@@ -84,9 +81,7 @@ DeviceMetrics::DeviceMetrics(prometheus::Registry& registry, const kernels::Devi
   queue_depth = AddGauge(registry, "reduction_queue_depth", "Work that waits for a lane.", device);
   healthy = AddGauge(registry, "reduction_device_healthy", "1 unless the device is lost.", device);
   healthy->Set(1);
-  batch_size =
-      AddHistogram(registry, "reduction_batch_size", "Inline arrays that ran in one launch.",
-                   device, {1, 2, 4, 8, 16, 32, 64, 128});
+  batch_size = histograms.batch_size->Add(device);
 }
 
 void DeviceMetrics::CountReduced(const ReductionSpec& spec, Source source, uint64_t bytes,
@@ -103,18 +98,17 @@ void DeviceMetrics::ObserveStage(Stage stage, std::chrono::nanoseconds time) {
   stages_[static_cast<size_t>(stage)]->Observe(std::chrono::duration<double>(time).count());
 }
 
-void DeviceMetrics::AddBusy(Link link, const kernels::Interval& interval) {
+void DeviceMetrics::AddBusy(Link link, std::span<const kernels::Interval> intervals) {
   const auto index = static_cast<size_t>(link);
-  busy_seconds_[index]->Increment(busy_[index].Add(interval));
+  busy_seconds_[index]->Increment(busy_[index].Add(intervals));
 }
 
-MethodMetrics::MethodMetrics(prometheus::Registry& registry, const std::string& type,
-                             const std::string& method) {
+MethodMetrics::MethodMetrics(prometheus::Registry& registry, HistogramFamilies& histograms,
+                             const MethodName& name) {
   Labels labels = {
-      {"grpc_type", type}, {"grpc_service", "reduction.v1.Reduction"}, {"grpc_method", method}};
+      {"grpc_type", name.type}, {"grpc_service", name.service}, {"grpc_method", name.method}};
   started_ = AddCounter(registry, "grpc_server_started_total", "RPCs started.", labels);
-  seconds_ = AddHistogram(registry, "grpc_server_handling_seconds",
-                          "Seconds from the start of an RPC to its end.", labels, kSecondBuckets);
+  seconds_ = histograms.handling_seconds->Add(labels);
   for (size_t code = 0; code < kCodeCount; ++code) {
     labels["grpc_code"] = CodeName(static_cast<int>(code));
     handled_[code] =
@@ -127,7 +121,17 @@ void MethodMetrics::Handled(grpc::StatusCode code, std::chrono::steady_clock::du
   seconds_->Observe(std::chrono::duration<double>(time).count());
 }
 
-Metrics::Metrics(const std::string& version) {
+Metrics::Metrics()
+    : histograms_{std::make_shared<HistogramFamily>("reduction_stage_seconds",
+                                                    "Seconds a call spent in a stage.",
+                                                    kSecondBuckets),
+                  std::make_shared<HistogramFamily>(
+                      "reduction_batch_size", "Inline arrays that ran in one launch.",
+                      std::vector<double>{1, 2, 4, 8, 16, 32, 64, 128}),
+                  std::make_shared<HistogramFamily>("grpc_server_handling_seconds",
+                                                    "Seconds from the start of an RPC to its end.",
+                                                    kSecondBuckets)},
+      process_(MakeProcessMetrics()) {
   for (size_t source = 0; source < kSourceCount; ++source) {
     received_[source] = AddCounter(*registry_, "reduction_received_bytes_total",
                                    "Bytes of request messages that were received.",
@@ -138,20 +142,26 @@ Metrics::Metrics(const std::string& version) {
         AddCounter(*registry_, "reduction_rejected_total", "Calls that were turned away.",
                    {{"reason", kRejectionNames[reason]}});
   }
-  AddGauge(*registry_, "reduction_build_info", "1, with the version as a label.",
-           {{"version", version}})
+  AddGauge(*registry_, "reduction_build_info", "1, with what was built as labels.",
+           {{"version", kVersion},
+            {"order_version", std::to_string(kernels::kOrderVersion)},
+            {"cuda", kCudaVersion}})
       ->Set(1);
 }
 
+std::vector<std::shared_ptr<prometheus::Collectable>> Metrics::collectables() const {
+  return {registry_, histograms_.stage_seconds, histograms_.batch_size,
+          histograms_.handling_seconds, process_};
+}
+
 DeviceMetrics* Metrics::AddDevice(const kernels::DeviceInfo& info) {
-  devices_.push_back(std::make_unique<DeviceMetrics>(*registry_, info));
+  devices_.push_back(std::make_unique<DeviceMetrics>(*registry_, histograms_, info));
   return devices_.back().get();
 }
 
-MethodMetrics* Metrics::Method(const std::string& type, const std::string& method) {
-  auto& entry = methods_[method];
-  if (entry == nullptr) entry = std::make_unique<MethodMetrics>(*registry_, type, method);
-  return entry.get();
+MethodMetrics* Metrics::AddMethod(const MethodName& name) {
+  methods_.push_back(std::make_unique<MethodMetrics>(*registry_, histograms_, name));
+  return methods_.back().get();
 }
 
 }  // namespace reduction::server

@@ -1,8 +1,10 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iostream>
 #include <map>
 
 #include "server/version.h"
@@ -27,6 +29,16 @@ std::string CheckListenAddress(const std::string& address) {
   return address.rfind("unix:", 0) == 0 ? "" : CheckHostAndPort(address);
 }
 
+// Puts the number of a DeviceMode in place of its name. Empty, or what is wrong.
+std::string ToDeviceMode(std::string& name) {
+  static const std::map<std::string, DeviceMode> modes = {
+      {"auto", DeviceMode::kAuto}, {"cpu", DeviceMode::kCpu}, {"cuda", DeviceMode::kCuda}};
+  const auto mode = modes.find(name);
+  if (mode == modes.end()) return name + " is not auto, cpu or cuda";
+  name = std::to_string(static_cast<int>(mode->second));
+  return "";
+}
+
 }  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
@@ -46,11 +58,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       ->check(CLI::Validator(CheckHostAndPort, "ADDR"))
       ->envname("REDUCTION_METRICS")
       ->capture_default_str();
-  const std::map<std::string, DeviceMode> modes = {
-      {"auto", DeviceMode::kAuto}, {"cpu", DeviceMode::kCpu}, {"cuda", DeviceMode::kCuda}};
   app.add_option("--device", options.engine.mode,
                  "auto: every visible GPU, else the CPU; cpu: no GPU; cuda: fail without a GPU")
-      ->transform(CLI::CheckedTransformer(modes).description(""))
+      ->transform(CLI::Validator(ToDeviceMode, ""))
       ->type_name("auto|cpu|cuda")
       ->envname("REDUCTION_DEVICE")
       ->default_str("auto");
@@ -88,7 +98,14 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    *exit_status = app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) {
+      *exit_status = app.exit(error);  // --help and --version
+    } else {
+      std::string message = error.what();
+      std::replace(message.begin(), message.end(), '\n', ' ');
+      std::cerr << "error: " << message << "; reduction-server --help lists the options\n";
+      *exit_status = 2;
+    }
     return std::nullopt;
   }
   return options;

@@ -18,11 +18,10 @@ prometheus::MetricFamily Family(const char* name, const char* help, prometheus::
   return {name, help, type, {metric}};
 }
 
-double OpenFileDescriptors() {
+double Entries(const char* folder) {
   std::error_code error;
   double count = 0;
-  for (std::filesystem::directory_iterator it("/proc/self/fd", error), end; it != end;
-       it.increment(error)) {
+  for (std::filesystem::directory_iterator it(folder, error), end; it != end; it.increment(error)) {
     ++count;
   }
   return count;
@@ -52,7 +51,13 @@ double StartTime() {
   return boot + ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-}  // namespace
+class ProcessMetrics final : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  const double start_time_ = StartTime();
+};
 
 std::vector<prometheus::MetricFamily> ProcessMetrics::Collect() const {
   using prometheus::MetricType;
@@ -68,7 +73,8 @@ std::vector<prometheus::MetricFamily> ProcessMetrics::Collect() const {
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
-  static const double kStartTime = StartTime();
+  rlimit memory{};
+  getrlimit(RLIMIT_AS, &memory);
   return {
       Family("process_cpu_seconds_total", "User and system CPU seconds.", MetricType::Counter,
              seconds(usage.ru_utime) + seconds(usage.ru_stime)),
@@ -76,13 +82,22 @@ std::vector<prometheus::MetricFamily> ProcessMetrics::Collect() const {
              resident_pages * page),
       Family("process_virtual_memory_bytes", "Virtual memory.", MetricType::Gauge,
              virtual_pages * page),
+      Family("process_virtual_memory_max_bytes", "Limit of virtual memory.", MetricType::Gauge,
+             static_cast<double>(memory.rlim_cur)),
+      Family("process_threads", "Threads.", MetricType::Gauge, Entries("/proc/self/task")),
       Family("process_open_fds", "Open file descriptors.", MetricType::Gauge,
-             OpenFileDescriptors()),
+             Entries("/proc/self/fd")),
       Family("process_max_fds", "Limit of open file descriptors.", MetricType::Gauge,
              static_cast<double>(files.rlim_cur)),
       Family("process_start_time_seconds", "Start of the process since the epoch.",
-             MetricType::Gauge, kStartTime),
+             MetricType::Gauge, start_time_),
   };
+}
+
+}  // namespace
+
+std::shared_ptr<prometheus::Collectable> MakeProcessMetrics() {
+  return std::make_shared<ProcessMetrics>();
 }
 
 }  // namespace reduction::server

@@ -16,6 +16,7 @@
 #include <random>
 
 #include "server/bind_error.h"
+#include "server/library_rpcs.h"
 #include "server/service.h"
 #include "server/version.h"
 
@@ -87,14 +88,15 @@ struct Listener {
   std::vector<std::string> addresses;  // with the ports that were taken for port 0
 };
 
-Listener StartListening(const Options& options, const Admission& admission, grpc::Service* service,
-                        std::string* error) {
+Listener StartListening(const Options& options, const Admission& admission, Metrics& metrics,
+                        grpc::Service* service, std::string* error) {
   grpc::ServerBuilder builder;
   std::vector<int> ports(options.listen.size(), -1);
   for (size_t i = 0; i < options.listen.size(); ++i) {
     builder.AddListeningPort(options.listen[i], grpc::InsecureServerCredentials(), &ports[i]);
   }
   builder.RegisterService(service);
+  builder.experimental().SetInterceptorCreators(CountLibraryRpcs(metrics));
   // Above our own limit, so that most refusals are ours and say how to go on.
   builder.SetMaxReceiveMessageSize(static_cast<int>(2 * admission.limits().max_message_bytes));
   builder.SetResourceQuota(admission.quota());
@@ -149,15 +151,13 @@ void Drain(const Options& options, grpc::Server& server, Admission& admission,
 int RunServer(const Options& options) {
   const StopEvents stop;
   std::string error;
-  Metrics metrics(kVersion);
-  const auto process_metrics = std::make_shared<ProcessMetrics>();
+  Metrics metrics;
   const auto exposer = StartExposer(options.metrics, &error);
   if (exposer == nullptr) {
     LogError("start_failed", error);
     return 1;
   }
-  exposer->RegisterCollectable(metrics.registry());
-  exposer->RegisterCollectable(process_metrics);
+  for (const auto& collectable : metrics.collectables()) exposer->RegisterCollectable(collectable);
 
   const auto engine = Engine::Create(
       options.engine, metrics, [&stop] { stop.DeviceLost(); }, &error);
@@ -184,7 +184,7 @@ int RunServer(const Options& options) {
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  const Listener listener = StartListening(options, admission, service.get(), &error);
+  const Listener listener = StartListening(options, admission, metrics, service.get(), &error);
   if (listener.server == nullptr) {
     LogError("start_failed", error);
     return 1;

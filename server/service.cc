@@ -21,13 +21,13 @@ class Service final : public Base {
  public:
   Service(Rooms rooms, const Options& options, const std::string& instance_id)
       : rooms_(rooms),
-        sum_(*rooms.metrics.Method("unary", "Sum")),
-        max_(*rooms.metrics.Method("unary", "Max")),
-        min_(*rooms.metrics.Method("unary", "Min")),
-        dot_(*rooms.metrics.Method("unary", "Dot")),
-        reduce_(*rooms.metrics.Method("unary", "Reduce")),
-        reduce_stream_(*rooms.metrics.Method("client_stream", "ReduceStream")),
-        get_server_info_(*rooms.metrics.Method("unary", "GetServerInfo")) {
+        sum_(AddMethod("unary", "Sum")),
+        max_(AddMethod("unary", "Max")),
+        min_(AddMethod("unary", "Min")),
+        dot_(AddMethod("unary", "Dot")),
+        reduce_(AddMethod("unary", "Reduce")),
+        reduce_stream_(AddMethod("client_stream", "ReduceStream")),
+        get_server_info_(AddMethod("unary", "GetServerInfo")) {
     info_.set_version(kVersion);
     info_.set_instance_id(instance_id);
     info_.set_order_version(kernels::kOrderVersion);
@@ -93,6 +93,10 @@ class Service final : public Base {
   }
 
  private:
+  MethodMetrics& AddMethod(const char* type, const char* method) {
+    return *rooms_.metrics.AddMethod({type, v1::Reduction::service_full_name(), method});
+  }
+
   Rooms rooms_;
   MethodMetrics& sum_;
   MethodMetrics& max_;

@@ -1,5 +1,6 @@
 #include "server/unary_call.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -145,8 +146,8 @@ void UnaryCall::ReduceNow() {
   execution.times.copy_ns = gathered_ns - start_ns;
   execution.times.kernel_ns = end_ns - gathered_ns;
   DeviceMetrics& metrics = pool_->metrics();
-  metrics.AddBusy(Link::kCopy, {start_ns, gathered_ns});
-  metrics.AddBusy(Link::kKernel, {gathered_ns, end_ns});
+  metrics.AddBusy(Link::kCopy, std::array{kernels::Interval{start_ns, gathered_ns}});
+  metrics.AddBusy(Link::kKernel, std::array{kernels::Interval{gathered_ns, end_ns}});
   metrics.CountReduced(spec_, Source::kInline, bytes_, elements_);
   Respond(fold, execution);
 }

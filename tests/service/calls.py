@@ -169,6 +169,8 @@ def start_server(*options, **popen_options):
 def at_rest(server):
     """Whether no call runs, and nothing is taken."""
     metric = server.metrics_now()
-    return metric("grpc_server_started_total") == metric("grpc_server_handled_total") and all(
+    started, ended = (metric(f"grpc_server_{name}_total", grpc_service=SERVICE)
+                      for name in ("started", "handled"))
+    return started == ended and all(
         metric("reduction_" + name) == 0
         for name in ("lanes_in_use", "staging_slots_in_use", "queue_depth"))
