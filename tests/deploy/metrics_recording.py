@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -53,9 +54,9 @@ def build_database(recording, folder, instance):
     start, end = scrapes[0][0], scrapes[-1][0]
     for turn in range(GROUPS):
         with PrometheusServer(config, folder / "data") as prometheus:
-            promtool("rules", f"--start={start:.0f}", f"--end={end:.0f}", f"--url={prometheus.url}",
-                     f"--output-dir={folder / f'rules{turn}'}", f"--eval-interval={RULE_INTERVAL}",
-                     SHIPPED / "recording_rules.yml")
+            promtool("rules", f"--start={math.floor(start)}", f"--end={math.ceil(end) + 1}",
+                     f"--url={prometheus.url}", f"--output-dir={folder / f'rules{turn}'}",
+                     f"--eval-interval={RULE_INTERVAL}", SHIPPED / "recording_rules.yml")
         for block in (folder / f"rules{turn}").iterdir():
             shutil.move(block, folder / "data")
     return config, start, end

@@ -42,7 +42,7 @@ class DrawDashboardTest(unittest.TestCase):
             rounds = load.rounds
             eventually(lambda: load.rounds >= rounds + 2, f"a call of each of {len(KINDS)} kinds")
             scrapes = lines()
-            eventually(lambda: lines() >= scrapes + 2, "a last scrape")
+            eventually(lambda: lines() >= scrapes + 3, "last scrapes")
             recorder.send_signal(signal.SIGTERM)
             self.assertEqual(recorder.wait(timeout=PATIENCE_SECONDS), 0)
         finally:
