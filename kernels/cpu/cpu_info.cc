@@ -18,6 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What a lane stages at a time, and what may wait for it.
+constexpr size_t kPeakSlotBytes = 512 << 10;
+constexpr size_t kPeakSourceBytes = 8 << 20;
+
 double Seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 std::string ModelName() {
@@ -50,26 +54,51 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-void MeasurePeaks(unsigned cores, DeviceInfo* info) {
-  constexpr size_t kBytes = size_t{128} << 20;
+using Memory = std::unique_ptr<void, Free>;
+
+Memory Allocate(size_t bytes) {
   constexpr size_t kAlignment = 4096;
-  const std::unique_ptr<void, Free> memory(std::aligned_alloc(kAlignment, kBytes));
-  if (memory == nullptr) return;
-  auto* const words = static_cast<uint64_t*>(memory.get());
-  const size_t share = kBytes / sizeof(uint64_t) / cores;
-  // Each core touches its own share first, so that the share lies in memory close to it.
-  OnThreads(cores,
-            [&](unsigned i) { std::memset(words + i * share, 1, share * sizeof(uint64_t)); });
-  std::vector<uint64_t> results(cores);
-  auto begin = Clock::now();
-  OnThreads(cores, [&](unsigned i) { results[i] = Scan(words + i * share, share); });
-  info->memory_bytes_per_second =
-      static_cast<double>(share * cores * sizeof(uint64_t)) / Seconds(Clock::now() - begin);
-  begin = Clock::now();
-  std::memcpy(words, words + kBytes / 2 / sizeof(uint64_t), kBytes / 2);
-  info->copy_bytes_per_second = static_cast<double>(kBytes / 2) / Seconds(Clock::now() - begin);
+  Memory memory(std::aligned_alloc(kAlignment, bytes));
+  if (memory != nullptr) std::memset(memory.get(), 1, bytes);
+  return memory;
+}
+
+struct Peaks {
+  double scan = 0;  // bytes a second
+  double copy = 0;
+};
+
+// The peaks of one core: the best of a few rounds, so that what else runs at the time counts
+// little.
+Peaks MeasureCore() {
+  constexpr int kRounds = 8;
+  const Memory source = Allocate(kPeakSourceBytes);
+  const Memory slot = Allocate(kPeakSlotBytes);
+  Peaks peaks;
+  if (source == nullptr || slot == nullptr) return peaks;
+  const auto* const words = static_cast<const uint64_t*>(slot.get());
+  bool zero = false;
+  for (int round = 0; round < kRounds; ++round) {
+    auto begin = Clock::now();
+    for (size_t at = 0; at < kPeakSourceBytes; at += kPeakSlotBytes) {
+      std::memcpy(slot.get(), static_cast<const std::byte*>(source.get()) + at, kPeakSlotBytes);
+    }
+    peaks.copy = std::max(peaks.copy, kPeakSourceBytes / Seconds(Clock::now() - begin));
+    begin = Clock::now();
+    zero |= Scan(words, kPeakSlotBytes / sizeof(uint64_t)) == 0;
+    peaks.scan = std::max(peaks.scan, kPeakSlotBytes / Seconds(Clock::now() - begin));
+  }
   // The scans' results are used, so that they cannot be left out.
-  if (std::count(results.begin(), results.end(), 0) != 0) info->memory_bytes_per_second = 0;
+  return zero ? Peaks{} : peaks;
+}
+
+void MeasurePeaks(unsigned cores, DeviceInfo* info) {
+  std::vector<Peaks> peaks(cores);
+  OnThreads(cores, [&](unsigned i) { peaks[i] = MeasureCore(); });
+  for (const Peaks& core : peaks) {
+    info->memory_bytes_per_second += core.scan;
+    info->copy_bytes_per_second += core.copy;
+  }
 }
 
 }  // namespace
