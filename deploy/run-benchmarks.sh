@@ -16,6 +16,9 @@ else
   "$programs/reduction-kernels"
 fi
 
+echo "==> metrics of a tiny call"
+python3 tests/bench/metrics_cost.py "$programs"
+
 echo "==> transport (FILE_GIB and STREAM_GIB choose the sizes)"
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
