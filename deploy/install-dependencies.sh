@@ -1,34 +1,45 @@
 #!/usr/bin/env bash
 # Installs what building and testing needs on Debian 12 or Ubuntu 24.04: only what is missing,
 # through apt, with sudo when not root. Safe to run again; prints one line when there is nothing to do.
-# --tools adds what formatting and packing need, --deploy what the tests of deploy/ run.
+# --tools adds what formatting and packing need, --deploy what the tests of deploy/ run; --build-only is
+# for images: nothing of the tests, and a compiler cache.
 set -euo pipefail
 exec </dev/null
 
 packages=(
-  build-essential cmake ninja-build git pkg-config ca-certificates
+  build-essential cmake ninja-build pkg-config ca-certificates
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev
   prometheus-cpp-dev libhwy-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
-  libgtest-dev libgmock-dev libbenchmark-dev
+)
+test_packages=(
+  git libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-grpcio python3-numpy python3-protobuf python3-venv
 )
 for option in "$@"; do
   case $option in
+    --build-only)
+      packages+=(ccache)
+      test_packages=()
+      ;;
     --tools) packages+=(clang-format patchelf) ;;
     --deploy)
       packages+=(
         prometheus
+        buildah podman runc debootstrap
+        nginx iproute2 python3-yaml
       )
+      # Others package kubectl too, and two packages cannot hold one file.
+      command -v kubectl >/dev/null || packages+=(kubernetes-client)
       ;;
     *)
-      echo "error: unknown option $option; known: --tools, --deploy" >&2
+      echo "error: unknown option $option; known: --build-only, --tools, --deploy" >&2
       exit 2
       ;;
   esac
 done
 
 missing=()
-for package in "${packages[@]}"; do
+for package in "${packages[@]}" "${test_packages[@]}"; do
   status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
   [ "$status" = "install ok installed" ] || missing+=("$package")
 done
