@@ -6,6 +6,7 @@
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
+source deploy/debian_root.sh
 
 fail() { echo "error: $*" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || fail "chroot and mount need root"
@@ -28,33 +29,14 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# Lines "URL suite" of this machine's Debian 12 sources.
-sources=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
-            'Created-By: Packages' 'Origin: Debian' | sort -u | grep ' bookworm' || true)
-mirror=${MIRROR:-$(awk '$2 == "bookworm" {print $1; exit}' <<<"$sources")}
-[ -n "$mirror" ] || fail "no Debian 12 mirror in this machine's sources; set MIRROR=URL"
-
 echo "==> Making a bare Debian 12 in $root"
-debootstrap --variant=minbase --include=git,make,ca-certificates bookworm "$root" "$mirror" \
-  >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; fail "debootstrap failed"; }
-rm -f "$root.log"
+make_debian_root "$root" git make ca-certificates
 
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm"
 
-if [ -z "${MIRROR:-}" ]; then
-  awk '{print "deb", $1, $2, "main"}' <<<"$sources" >"$root/etc/apt/sources.list"
-fi
-apt-config dump | grep -E '^Acquire::(https?::Proxy|Check-Valid-Until|Check-Date|Retries) ' \
-  >"$root/etc/apt/apt.conf.d/90host" || true
-for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
-  [ ! -e "$file" ] || cp -L "$file" "$root$file"
-done
-if compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null; then
-  cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/"
-  chroot "$root" update-ca-certificates >/dev/null
-fi
+[ ! -e /etc/pip.conf ] || cp -L /etc/pip.conf "$root/etc/pip.conf"
 
 environment=(HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 for name in http_proxy https_proxy no_proxy PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_DEFAULT_TIMEOUT; do
