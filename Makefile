@@ -15,7 +15,7 @@ run: ## Build, start a server, reduce a real file through it, show its metrics, 
 build: configure ## Install what is missing and build everything into build/release/bin
 	@cmake --build --preset $(PRESET) --parallel $(JOBS)
 
-test: build venv ## Build, then run all tests (the GPU's skip themselves where there is none)
+test: build venv $(if $(filter 1,$(REDUCTION_REQUIRE_DEPLOY)),venv-deploy) ## Build, then run all tests (the GPU's skip themselves where there is none)
 	@ctest --preset $(PRESET) --no-tests=error --parallel $(JOBS)
 
 bench: build ## Build, then run the benchmarks of tests/bench
