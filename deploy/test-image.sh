@@ -5,8 +5,9 @@
 #   test-image.sh [--save-root=FILE.tar.xz] [gpu] [cpu]      without a name: both variants
 # The Dockerfile's base images are stood in for by a minimal Debian 12, whose mirror and proxies are this
 # machine's, and by this machine's CUDA Toolkit. --save-root keeps the GPU image's files for
-# test-image-root.sh. Needs root, buildah, podman, runc and debootstrap, about 8 GB in $TMPDIR, and no
-# GPU; build/image-cache makes a second run short. Exit status 77: they are not there (with REDUCTION_REQUIRE_DEPLOY=1: 1).
+# test-image-root.sh. Needs root, buildah, podman, runc, debootstrap, about 8 GB in $TMPDIR, and no GPU;
+# exit status 77: it lacks one (with REDUCTION_REQUIRE_DEPLOY=1: 1). build/image-cache, which may be
+# removed, makes a second run short.
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
@@ -49,6 +50,7 @@ if [ -z "${TEST_IMAGE_INSIDE:-}" ]; then
     --propagation private bash "$PWD/deploy/test-image.sh" "$@"
 fi
 
+commit=$(git rev-parse --short HEAD)
 work=$(mktemp -d "${TMPDIR:-/tmp}/test-image.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 export TMPDIR=$PWD/build/image-cache  # buildah keeps the Dockerfile's cache mounts there
@@ -168,10 +170,10 @@ save_root() {
 
 echo "==> A minimal Debian 12 as the base images"
 mkdir "$work/source"
-git archive HEAD | tar -x -C "$work/source"
+git archive "$commit" | tar -x -C "$work/source"
 base_images
 for variant in "${variants[@]}"; do
-  echo "==> Building the $variant image of $(git rev-parse --short HEAD)"
+  echo "==> Building the $variant image of $commit"
   start=$SECONDS
   build "$variant"
   podman images --format '{{.Repository}}:{{.Tag}} {{.Size}}' "reduction:$variant"
@@ -180,4 +182,4 @@ for variant in "${variants[@]}"; do
   check "$variant"
 done
 if [ -n "$save_root" ]; then save_root; fi
-echo "PASS: the images of $(git rev-parse --short HEAD) serve: ${variants[*]}"
+echo "PASS: the images of $commit serve: ${variants[*]}"
