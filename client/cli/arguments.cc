@@ -2,12 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 #include <map>
 #include <utility>
 
-#include "client/cli/npy.h"
+#include "client/cli/bench_options.h"
+#include "client/cli/parsed_option.h"
+#include "client/cli/value_names.h"
 #include "client/cli/version.h"
 
 namespace reduction::cli {
@@ -15,137 +15,14 @@ namespace {
 
 constexpr char kFooter[] = R"(
 A FILE is a .npy file, raw little-endian numbers with --dtype, or - for standard input.
+bench sends random numbers, the same in every run. Each answer must have the bits of the first one
+(with --algorithm=atomic, a float sum those that its rounding allows), or it counts as WRONG_ANSWER.
+Rates and latencies are of calls that succeeded, repetitions by the library included; percentiles
+are within 0.4 percent. After a failed call its connection pauses, longer each time, up to 2 s.
+Ctrl-C ends the load and prints what was measured; a second one does not wait for running calls.
 Exit status: 0; 1 when a call fails (or health finds a server that does not serve); 2 for a wrong
-command line or a FILE that cannot be used. Errors are one line on standard error.)";
-
-// Names as they are given, besides NumPy's own. i8 and u8 are not among them: who counts bits means
-// one byte, who counts bytes, as NumPy does, means eight.
-const std::map<std::string, ElementType>& ShortTypeNames() {
-  static const std::map<std::string, ElementType> names = {
-      {"f16", ElementType::kFloat16},   {"bf16", ElementType::kBfloat16},
-      {"f32", ElementType::kFloat32},   {"f64", ElementType::kFloat64},
-      {"i16", ElementType::kInt16},     {"i32", ElementType::kInt32},
-      {"i64", ElementType::kInt64},     {"u16", ElementType::kUint16},
-      {"u32", ElementType::kUint32},    {"u64", ElementType::kUint64},
-      {"half", ElementType::kFloat16},  {"float", ElementType::kFloat32},
-      {"double", ElementType::kFloat64}};
-  return names;
-}
-
-constexpr char kKnownTypes[] =
-    "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64, f16 bf16 "
-    "f32 f64 i16 i32 i64 u16 u32 u64, and NumPy's f2 f4 f8 i1 i2 i4 u1 u2 u4 <i8 <u8 (i8 and u8 "
-    "alone can mean 8 bits or 8 bytes)";
-
-std::optional<ElementType> TypeNamed(const std::string& name) {
-  constexpr std::string_view kByteOrders = "<=|";
-  if (!name.empty() && kByteOrders.find(name.front()) != std::string_view::npos) {
-    return TypeOfNumPyCode(std::string_view(name).substr(1));
-  }
-  if (name != "i8" && name != "u8") {
-    if (const std::optional<ElementType> type = TypeOfNumPyCode(name)) return type;
-  }
-  const auto found = ShortTypeNames().find(name);
-  if (found != ShortTypeNames().end()) return found->second;
-  for (int i = 1; i <= static_cast<int>(ElementType::kUint64); ++i) {
-    if (ElementTypeName(static_cast<ElementType>(i)) == name) return static_cast<ElementType>(i);
-  }
-  return std::nullopt;
-}
-
-std::optional<Statistic> StatisticNamed(const std::string& name) {
-  if (name == "std") return Statistic::kStandardDeviation;
-  if (name == "var") return Statistic::kVariance;
-  for (int i = 1; i < static_cast<int>(Statistic::kDot); ++i) {
-    if (StatisticName(static_cast<Statistic>(i)) == name) return static_cast<Statistic>(i);
-  }
-  return std::nullopt;
-}
-
-std::string KnownStatistics() {
-  std::string known;
-  for (int i = 1; i < static_cast<int>(Statistic::kDot); ++i) {
-    known += std::string(known.empty() ? "" : " ") +
-             std::string(StatisticName(static_cast<Statistic>(i)));
-  }
-  return known + ", std and var";
-}
-
-std::optional<Device> DeviceNamed(const std::string& name) {
-  using Kind = Device::Kind;
-  if (name == "auto") return Device{};
-  if (name == "cpu") return Device{Kind::kCpu, {}};
-  if (name == "gpu" || name == "cuda") return Device{Kind::kGpu, {}};
-  constexpr std::string_view kPrefix = "cuda:";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  uint32_t ordinal = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + kPrefix.size(), end, ordinal);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return Device{Kind::kGpu, ordinal};
-}
-
-// An option whose text `parse` turns into an optional value; `expected` says what it takes, and
-// `known`, where that is too long for --help, lists it in errors.
-template <class T, class Parse>
-CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* value, Parse parse,
-                       const std::string& help, const std::string& expected,
-                       const std::string& known = {}) {
-  return app
-      ->add_option_function<std::string>(
-          name,
-          [=](const std::string& text) {
-            const auto parsed = parse(text);
-            if (!parsed.has_value()) {
-              throw CLI::ValidationError(name, "cannot use \"" + text + "\" as " + expected +
-                                                   (known.empty() ? "" : "; known are " + known));
-            }
-            *value = *parsed;
-          },
-          help)
-      ->type_name(expected);
-}
-
-template <class T>
-auto OneOf(const std::map<std::string, T>& names) {
-  return [names](const std::string& text) -> std::optional<T> {
-    const auto found = names.find(text);
-    if (found == names.end()) return std::nullopt;
-    return found->second;
-  };
-}
-
-std::optional<std::chrono::nanoseconds> SecondsNamed(const std::string& text) {
-  constexpr double kLongest = 1e9;
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc() || rest != end || !(seconds > 0) || seconds > kLongest) {
-    return std::nullopt;
-  }
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
-}
-
-std::optional<uint64_t> CountNamed(const std::string& text) {
-  uint64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return count;
-}
-
-std::optional<std::vector<Statistic>> StatisticsNamed(const std::string& list) {
-  std::vector<Statistic> statistics;
-  for (const std::string& name : CLI::detail::split(list, ',')) {
-    const std::optional<Statistic> statistic = StatisticNamed(name);
-    if (!statistic.has_value()) return std::nullopt;
-    if (std::find(statistics.begin(), statistics.end(), *statistic) == statistics.end()) {
-      statistics.push_back(*statistic);
-    }
-  }
-  return statistics;
-}
+command line, a FILE that cannot be used, or segments that do not fit the array, also where only the
+server can tell. Errors are one line on standard error.)";
 
 void AddOptions(CLI::App* app, Arguments* arguments) {
   ReduceOptions& options = arguments->options;
@@ -208,6 +85,7 @@ void AddCommands(CLI::App* app, Arguments* arguments) {
       {Command::kMax, "of FILE: largest element", 1},
       {Command::kDot, "of FILE FILE: dot product", 2},
       {Command::kStats, "of FILE: all statistics, or those of --stats, in one pass", 1},
+      {Command::kBench, "Load on the servers: bandwidth, latencies and errors", 0},
       {Command::kHealth, "Whether the servers serve", 0},
       {Command::kInfo, "What the servers are and can do", 0},
   };
@@ -225,20 +103,40 @@ void AddCommands(CLI::App* app, Arguments* arguments) {
   app->require_subcommand(1);
 }
 
+constexpr char kCommands[] = "sum, min, max, dot, stats, bench, health or info";
+
 // What is wrong with a line whose words outside options, `words`, name no command.
 std::string NoCommand(const std::vector<std::string>& words) {
-  if (words.empty()) return "a command is required: sum, min, max, dot, stats, health or info";
+  if (words.empty()) return "a command is required: " + std::string(kCommands);
   const std::string& word = words.front();
   if (word.starts_with('-')) return word + " is no option";
   if (StatisticNamed(word).has_value()) {
     return word + " is a statistic and no command; use reduction stats --stats=" + word + " FILE";
   }
-  return "\"" + word + "\" is no command; use sum, min, max, dot, stats, health or info";
+  return "\"" + word + "\" is no command; use " + kCommands;
 }
 
 Status Wrong(std::string what) {
   std::replace(what.begin(), what.end(), '\n', ' ');
   return {StatusCode::kInvalidArgument, what + " (see reduction --help)", {}, {}};
+}
+
+Status CheckSegments(const Arguments& arguments) {
+  if (arguments.segment_length.has_value() + !arguments.segment_offsets.empty() + arguments.rows >
+      1) {
+    return Wrong("--segment-length, --segment-offsets and --rows exclude each other");
+  }
+  if (arguments.segment_length == 0) return Wrong("--segment-length is 0, and must be at least 1");
+  if (arguments.segment_offsets == "-") {
+    return Wrong("--segment-offsets names a file; standard input is for the array");
+  }
+  return {};
+}
+
+// Whether the command, or the load of bench, has what stats gives.
+bool GivesStatistics(const Arguments& arguments) {
+  if (arguments.command != Command::kBench) return arguments.command == Command::kStats;
+  return arguments.bench.op.value_or(Command::kStats) == Command::kStats;
 }
 
 }  // namespace
@@ -255,6 +153,8 @@ std::string CommandName(Command command) {
       return "dot";
     case Command::kStats:
       return "stats";
+    case Command::kBench:
+      return "bench";
     case Command::kHealth:
       return "health";
     case Command::kInfo:
@@ -269,6 +169,7 @@ Result<ParsedLine> ParseArguments(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.footer(kFooter);
   AddOptions(&app, &arguments);
+  const BenchOptions bench_options(&app, &arguments);
   AddCommands(&app, &arguments);
   try {
     app.parse(argc, argv);
@@ -282,22 +183,25 @@ Result<ParsedLine> ParseArguments(int argc, const char* const* argv) {
   } catch (const CLI::Error& error) {
     return Wrong(error.what());
   }
-  if (!arguments.statistics.empty() && arguments.command != Command::kStats) {
+  const bool bench = arguments.command == Command::kBench;
+  if (!bench) {
+    const std::string given = bench_options.Given();
+    if (!given.empty()) return Wrong(given + " belongs to the command bench");
+  }
+  if (!arguments.statistics.empty() && !GivesStatistics(arguments)) {
     return Wrong("--stats belongs to the command stats");
   }
-  if (arguments.has_segments() && arguments.files.empty()) {
+  if (arguments.has_segments() && arguments.files.empty() && !bench) {
     return Wrong("segments belong to the commands that reduce a FILE");
   }
-  if (arguments.segment_length.has_value() + !arguments.segment_offsets.empty() + arguments.rows >
-      1) {
-    return Wrong("--segment-length, --segment-offsets and --rows exclude each other");
-  }
-  if (arguments.segment_length == 0) return Wrong("--segment-length is 0, and must be at least 1");
-  if (arguments.segment_offsets == "-") {
-    return Wrong("--segment-offsets names a file; standard input is for the array");
-  }
+  const Status segments = CheckSegments(arguments);
+  if (!segments.ok()) return segments;
   if (arguments.files == std::vector<std::string>{"-", "-"}) {
     return Wrong("dot can take one array from standard input, not both");
+  }
+  if (bench) {
+    const std::string wrong = bench_options.Complete();
+    if (!wrong.empty()) return Wrong(wrong);
   }
   return ParsedLine{std::move(arguments), {}};
 }

@@ -11,10 +11,21 @@
 
 namespace reduction::cli {
 
-enum class Command { kSum, kMin, kMax, kDot, kStats, kHealth, kInfo };
+enum class Command { kSum, kMin, kMax, kDot, kStats, kBench, kHealth, kInfo };
 
 // The word that names the command.
 std::string CommandName(Command command);
+
+// The load of bench.
+struct BenchArguments {
+  std::optional<Command> op = Command::kSum;  // absent: all of them and segments, in turn
+  uint64_t bytes = 1 << 20;                   // of each array, whole elements
+  int concurrency = 0;                        // calls in flight; 0 while parsing: not given
+  // The load ends with the first of these; without one, never.
+  std::optional<std::chrono::nanoseconds> duration;
+  std::optional<uint64_t> requests;
+  std::optional<double> rate;  // calls a second
+};
 
 struct Arguments {
   Command command = Command::kHealth;
@@ -28,6 +39,8 @@ struct Arguments {
   std::optional<uint64_t> segment_length;
   std::string segment_offsets;  // a .npy file
   bool rows = false;
+
+  BenchArguments bench;  // dtype is present then
 
   ReduceOptions options;
   bool json = false;

@@ -3,19 +3,12 @@
 #include <utility>
 #include <vector>
 
+#include "client/cli/bench_command.h"
 #include "client/cli/output.h"
 #include "client/cli/reduce_command.h"
-#include "reduction/client.hpp"
 
 namespace reduction::cli {
 namespace {
-
-Result<Client> Connect(const Arguments& arguments) {
-  ClientOptions options;
-  options.connections = arguments.connections;
-  if (arguments.options.timeout.has_value()) options.timeout = *arguments.options.timeout;
-  return Client::Connect(arguments.target, options);
-}
 
 Outcome RunHealth(const Client& client, const Arguments& arguments) {
   const Result<bool> serving = client.Serving();
@@ -31,7 +24,15 @@ Outcome RunInfo(const Client& client, const Arguments& arguments) {
 
 }  // namespace
 
+Result<Client> Connect(const Arguments& arguments, int connections) {
+  ClientOptions options;
+  options.connections = connections;
+  if (arguments.options.timeout.has_value()) options.timeout = *arguments.options.timeout;
+  return Client::Connect(arguments.target, options);
+}
+
 Outcome Failed(Status status) {
+  if (status.reason == "BAD_SEGMENTS") return Misused(status);
   // What a server says about itself has a reason; gRPC says that it reached none.
   if (status.code == StatusCode::kUnavailable && status.reason.empty()) {
     status.message += "; is reduction-server running there? --target=ADDR chooses another";
@@ -42,8 +43,9 @@ Outcome Failed(Status status) {
 Outcome Misused(const Status& status) { return {kExitUsage, {}, status}; }
 
 Outcome Run(const Arguments& arguments) {
-  const Result<Client> client = Connect(arguments);
+  const Result<Client> client = Connect(arguments, arguments.connections);
   if (!client.ok()) return Misused(client.status());
+  if (arguments.command == Command::kBench) return RunBench(arguments);
   if (arguments.command == Command::kHealth) return RunHealth(*client, arguments);
   if (arguments.command == Command::kInfo) return RunInfo(*client, arguments);
   return RunReduce(*client, arguments);

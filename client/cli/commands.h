@@ -4,6 +4,7 @@
 #include <string>
 
 #include "client/cli/arguments.h"
+#include "reduction/client.hpp"
 #include "reduction/status.hpp"
 
 namespace reduction::cli {
@@ -18,7 +19,11 @@ struct Outcome {
   Status error;        // for standard error, unless OK
 };
 
-// Of a call that failed, and of input that cannot be used.
+// Over that many connections to each server.
+Result<Client> Connect(const Arguments& arguments, int connections);
+
+// Of a call that failed, and of input that cannot be used. Segments that do not fit their array are
+// such input, whoever found out.
 Outcome Failed(Status status);
 Outcome Misused(const Status& status);
 

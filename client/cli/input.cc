@@ -116,6 +116,7 @@ Status ArrayInput::Recognize(std::optional<ElementType> dtype) {
   big_endian_ = header->big_endian;
   count_ = header->count;
   row_length_ = header->row_length;
+  rows_ = header->rows;
   return {};
 }
 

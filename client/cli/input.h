@@ -46,6 +46,8 @@ class ArrayInput {
 
   // Elements along the last axis of a .npy file in C order.
   std::optional<uint64_t> row_length() const { return row_length_; }
+  // The number of these rows; UINT64_MAX: that or more, and they are empty.
+  uint64_t rows() const { return rows_; }
 
   // The array in memory; null when it must be read piece by piece.
   const ArrayView* memory() const { return memory_.has_value() ? &*memory_ : nullptr; }
@@ -78,6 +80,7 @@ class ArrayInput {
   bool npy_ = false;
   std::optional<uint64_t> count_;
   std::optional<uint64_t> row_length_;
+  uint64_t rows_ = 0;
   uint64_t bytes_read_ = 0;  // of the array, by Read
   std::vector<std::byte> small_;
   std::optional<ArrayView> memory_;

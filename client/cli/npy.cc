@@ -21,6 +21,7 @@ struct Dictionary {
   std::optional<bool> fortran_order;
   std::optional<uint64_t> count;  // product of the shape
   uint64_t last_axis = 1;
+  uint64_t rows = 1;  // the product of the axes before the last one
 };
 
 // Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, keys in any order.
@@ -109,6 +110,10 @@ class Parser {
       uint64_t length = 0;
       if (!comma || !TakeLength(&length)) return Malformed("'shape' is no tuple of lengths");
       if (++dimensions > kMaxDimensions) return Malformed("'shape' has too many dimensions");
+      if (dimensions > 1 &&
+          __builtin_mul_overflow(dictionary->rows, dictionary->last_axis, &dictionary->rows)) {
+        dictionary->rows = UINT64_MAX;
+      }
       empty = empty || length == 0;
       too_large = too_large || __builtin_mul_overflow(count, length, &count);
       comma = Take(',');
@@ -225,6 +230,7 @@ Result<NpyHeader> ParseNpyHeader(std::string_view start, std::optional<ElementTy
   }
   header.count = *dictionary->count;
   if (!*dictionary->fortran_order) header.row_length = dictionary->last_axis;
+  header.rows = dictionary->rows;
   if (header.count > static_cast<uint64_t>(INT64_MAX) / ElementSize(header.type)) {
     return Malformed("'shape' has more bytes than 63 bits can count");
   }

@@ -26,6 +26,7 @@ struct NpyHeader {
   uint64_t count = 0;  // elements; count * element size fits in 63 bits
   // Elements along the last axis, which lie side by side; 1 for a scalar. Absent in Fortran order.
   std::optional<uint64_t> row_length;
+  uint64_t rows = 1;  // the product of the axes before the last one; UINT64_MAX: that or more
 };
 
 // Where the data starts, from a file's first kNpyPreambleBytes. INVALID_ARGUMENT: another version,

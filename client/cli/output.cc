@@ -50,13 +50,6 @@ std::string Join(const std::vector<Execution>& executions, Text text) {
   return joined;
 }
 
-std::string Line(std::string_view name, const std::string& value) {
-  constexpr size_t kWidth = 20;
-  std::string line(name);
-  line.resize(std::max(kWidth, line.size() + 1), ' ');
-  return line + value + "\n";
-}
-
 template <class T, class Name>
 std::string JoinNames(const std::vector<T>& values, Name name) {
   std::string joined;
@@ -123,9 +116,8 @@ void AddCommon(const Report& report, Json* json) {
   const std::vector<Execution>& executions = report.reduction.executions;
   (*json)["count"] = report.reduction.count;
   (*json)["dtype"] = ElementTypeName(report.type);
-  (*json)["device"] = Join(executions, [](const Execution& e) { return e.device; });
-  (*json)["algorithm"] =
-      Join(executions, [](const Execution& e) { return AlgorithmName(e.algorithm); });
+  (*json)["device"] = JoinDevices(executions);
+  (*json)["algorithm"] = JoinAlgorithms(executions);
   (*json)["seconds"] = report.seconds;
   (*json)["bytes_per_second"] = static_cast<double>(report.bytes) / report.seconds;
 }
@@ -226,6 +218,22 @@ std::string FormatError(const Status& status) {
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return line + "\n";
+}
+
+std::string Line(std::string_view name, const std::string& value) {
+  constexpr size_t kWidth = 20;
+  std::string line(name);
+  line.resize(std::max(kWidth, line.size() + 1), ' ');
+  return line + value + "\n";
+}
+
+std::string JoinDevices(const std::vector<Execution>& executions) {
+  return Join(executions, [](const Execution& execution) { return execution.device; });
+}
+
+std::string JoinAlgorithms(const std::vector<Execution>& executions) {
+  return Join(executions,
+              [](const Execution& execution) { return AlgorithmName(execution.algorithm); });
 }
 
 std::string FormatBytes(double bytes) {

@@ -40,6 +40,13 @@ std::string FormatHealth(bool serving, bool json);
 // One line for standard error: "reduction: CODE: message".
 std::string FormatError(const Status& status);
 
+// "name                value\n"
+std::string Line(std::string_view name, const std::string& value);
+
+// The distinct devices, or algorithms, in order, joined by commas.
+std::string JoinDevices(const std::vector<Execution>& executions);
+std::string JoinAlgorithms(const std::vector<Execution>& executions);
+
 // "1.5 GiB"
 std::string FormatBytes(double bytes);
 

@@ -14,21 +14,6 @@
 namespace reduction::cli {
 namespace {
 
-// Everything that all servers give of one array.
-Result<std::vector<Statistic>> AllStatistics(const Client& client) {
-  const Result<std::vector<ServerInfo>> servers = client.Info();
-  if (!servers.ok()) return servers.status();
-  std::vector<Statistic> common = servers->front().statistics;
-  std::erase_if(common, [&](Statistic statistic) {
-    return statistic == Statistic::kDot ||
-           std::any_of(servers->begin(), servers->end(), [&](const ServerInfo& server) {
-             return std::find(server.statistics.begin(), server.statistics.end(), statistic) ==
-                    server.statistics.end();
-           });
-  });
-  return common;
-}
-
 Result<std::vector<Statistic>> StatisticsOf(const Client& client, const Arguments& arguments) {
   switch (arguments.command) {
     case Command::kSum:
@@ -175,6 +160,20 @@ Outcome Show(const Arguments& arguments, ElementType type, const Reduce& reduce)
 }
 
 }  // namespace
+
+Result<std::vector<Statistic>> AllStatistics(const Client& client) {
+  const Result<std::vector<ServerInfo>> servers = client.Info();
+  if (!servers.ok()) return servers.status();
+  std::vector<Statistic> common = servers->front().statistics;
+  std::erase_if(common, [&](Statistic statistic) {
+    return statistic == Statistic::kDot ||
+           std::any_of(servers->begin(), servers->end(), [&](const ServerInfo& server) {
+             return std::find(server.statistics.begin(), server.statistics.end(), statistic) ==
+                    server.statistics.end();
+           });
+  });
+  return common;
+}
 
 Outcome RunReduce(const Client& client, const Arguments& arguments) {
   std::vector<ArrayInput> inputs;

@@ -7,6 +7,10 @@
 namespace reduction::cli {
 namespace {
 
+// A value and a count of each fill the largest message, 2 GiB. A file says how many there are, and
+// needs no bytes for them.
+constexpr uint64_t kMostEmptyRows = uint64_t{1} << 27;
+
 Status Unusable(const ArrayInput& input, const std::string& what) {
   return {StatusCode::kInvalidArgument, input.name() + ": " + what, {}, {}};
 }
@@ -56,7 +60,11 @@ Result<ArraySegments> ArraySegments::Read(const Arguments& arguments, const Arra
                       "--rows takes a .npy file in C order: save numpy.ascontiguousarray(x)");
     }
     segments.length_.elements = *array.row_length();
-    if (segments.length_.elements == 0) return Unusable(array, "its rows have no elements");
+    if (segments.length_.elements != 0) return segments;
+    if (array.rows() > kMostEmptyRows) {
+      return Unusable(array, "has more rows without elements than an answer can hold");
+    }
+    segments.offsets_.resize(array.rows() + 1);
     return segments;
   }
   Result<std::vector<uint64_t>> offsets = ReadOffsets(arguments.segment_offsets);

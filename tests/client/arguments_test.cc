@@ -72,6 +72,72 @@ TEST(Arguments, CutTheArrayInOneWay) {
   }
 }
 
+TEST(Arguments, OfBenchHaveTheDocumentedDefaults) {
+  const auto line = Parse({"bench"});
+  ASSERT_TRUE(line.ok()) << line.status().message;
+  const BenchArguments& bench = line->arguments->bench;
+  EXPECT_EQ(line->arguments->command, Command::kBench);
+  EXPECT_EQ(line->arguments->dtype, ElementType::kFloat32);
+  EXPECT_EQ(bench.op, Command::kSum);
+  EXPECT_EQ(bench.bytes, uint64_t{1} << 20);
+  EXPECT_EQ(bench.concurrency, 1);
+  EXPECT_EQ(bench.duration, std::chrono::seconds(10));
+  EXPECT_FALSE(bench.requests.has_value());
+  EXPECT_FALSE(bench.rate.has_value());
+}
+
+TEST(Arguments, DescribeTheLoadOfBench) {
+  const auto line = Parse({"bench", "--op=mixed", "--size=3MiB", "--dtype=f64", "--connections=4",
+                           "--requests=7", "--rate=0.5", "--segment-length=3", "--stats=mean"});
+  ASSERT_TRUE(line.ok()) << line.status().message;
+  const BenchArguments& bench = line->arguments->bench;
+  EXPECT_FALSE(bench.op.has_value());
+  EXPECT_EQ(bench.bytes, uint64_t{3} << 20);
+  EXPECT_EQ(bench.concurrency, 4);
+  EXPECT_FALSE(bench.duration.has_value());
+  EXPECT_EQ(bench.requests, 7u);
+  EXPECT_EQ(bench.rate, 0.5);
+  const auto other = Parse({"bench", "--elements=5", "--dtype=i16", "--concurrency=9",
+                            "--requests=7", "--duration=0.25"});
+  ASSERT_TRUE(other.ok()) << other.status().message;
+  EXPECT_EQ(other->arguments->bench.bytes, 10u);
+  EXPECT_EQ(other->arguments->bench.concurrency, 9);
+  EXPECT_EQ(other->arguments->bench.duration, 250ms);
+}
+
+TEST(Arguments, RefuseWhatBenchCannotDo) {
+  for (const std::vector<const char*>& words :
+       std::vector<std::vector<const char*>>{{"bench", "x.npy"},
+                                             {"bench", "--op=mean"},
+                                             {"bench", "--op"},
+                                             {"bench", "--size=0"},
+                                             {"bench", "--size=-4"},
+                                             {"bench", "--size=6"},
+                                             {"bench", "--size=4Mega"},
+                                             {"bench", "--size=2TiB"},
+                                             {"bench", "--elements=0"},
+                                             {"bench", "--elements=1000000000000"},
+                                             {"bench", "--elements=1", "--size=4"},
+                                             {"bench", "--concurrency=0"},
+                                             {"bench", "--duration=0"},
+                                             {"bench", "--duration=10s"},
+                                             {"bench", "--requests=0"},
+                                             {"bench", "--requests=-1"},
+                                             {"bench", "--rate=0"},
+                                             {"bench", "--rate=inf"},
+                                             {"bench", "--rows"},
+                                             {"bench", "--segment-offsets=o.npy"},
+                                             {"bench", "--segment-length=3", "--elements=4"},
+                                             {"bench", "--stats=mean"},
+                                             {"sum", "x", "--op=sum"},
+                                             {"info", "--requests=1"},
+                                             {"sum", "x", "--size=4"}}) {
+    const auto line = Parse(words);
+    EXPECT_EQ(line.status().code, StatusCode::kInvalidArgument) << testing::PrintToString(words);
+    EXPECT_EQ(line.status().message.find('\n'), std::string::npos);
+  }
+}
+
 TEST(Arguments, TargetComesFromTheEnvironmentUnlessGiven) {
   setenv("REDUCTION_TARGET", "unix:/tmp/x", 1);
   EXPECT_EQ(Parse({"health"})->arguments->target, "unix:/tmp/x");
@@ -192,9 +258,12 @@ TEST(Arguments, HelpAndVersionAreTexts) {
   const auto help = Parse({"--help"});
   ASSERT_TRUE(help.ok());
   EXPECT_FALSE(help->arguments.has_value());
-  for (const char* word : {"--target", "--connections", "--dtype", "--algorithm", "--device",
-                           "--nan", "--overflow", "--ddof", "--timeout", "--json", "--stats", "sum",
-                           "min", "max", "dot", "stats", "health", "info", "Exit status"}) {
+  for (const char* word :
+       {"--target",   "--connections", "--dtype",    "--algorithm", "--device",      "--nan",
+        "--overflow", "--ddof",        "--timeout",  "--json",      "--stats",       "sum",
+        "min",        "max",           "dot",        "stats",       "bench",         "health",
+        "info",       "--op",          "--size",     "--elements",  "--concurrency", "--duration",
+        "--requests", "--rate",        "Exit status"}) {
     EXPECT_NE(help->text.find(word), std::string::npos) << word;
   }
   EXPECT_EQ(Parse({"sum", "--help"})->text, help->text);

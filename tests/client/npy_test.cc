@@ -41,6 +41,11 @@ TEST(NpyHeader, GivesTheLengthOfRowsInCOrder) {
   EXPECT_EQ(Parse(Dictionary("'<i8'", "(7,)"))->row_length, 7u);
   EXPECT_EQ(Parse(Dictionary("'<i8'", "(2, 0)"))->row_length, 0u);
   EXPECT_EQ(Parse(Dictionary("'<i8'", "()"))->row_length, 1u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "()"))->rows, 1u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(7,)"))->rows, 1u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(2, 3, 0)"))->rows, 6u);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(4294967296, 4294967296, 0)"))->rows, UINT64_MAX);
+  EXPECT_EQ(Parse(Dictionary("'<i8'", "(4294967296, 4294967296, 0, 5)"))->rows, 0u);
   EXPECT_FALSE(Parse("{'descr': '<i8', 'fortran_order': True, 'shape': (3, 4), }")->row_length);
 }
 

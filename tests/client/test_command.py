@@ -149,6 +149,20 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(values, {"min": [1, None, -5], "sum": [6, 0, 4]})
         self.assertEqual(self.reduce("dot", file, file, gap)["value"], [14, 0, 106])
 
+    def test_rows_without_elements_are_empty_segments(self):
+        for shape, lines in (((3, 0), 3), ((2, 2, 0), 4), ((0,), 1), ((0, 0), 0), ((0, 5), 0)):
+            with self.subTest(shape=shape):
+                file = self.save("empty_rows", numpy.zeros(shape))
+                self.assertEqual(self.run_command("sum", file, "--rows").stdout, b"0\n" * lines)
+                self.assertEqual(self.run_command("max", file, "--rows").stdout,
+                                 b"none\n" * lines)
+        path = f"{self.scratch}/many.npy"
+        with open(path, "wb") as file:
+            numpy.lib.format.write_array_header_1_0(
+                file, {"descr": "<f4", "fortran_order": False, "shape": (2**60, 0)})
+        self.assertIn("rows without elements",
+                      self.assert_fails(2, "INVALID_ARGUMENT", "sum", path, "--rows"))
+
     def test_segments_of_large_arrays_by_every_way_of_sending(self):
         rows = self.numbers[:5_000_000].reshape(-1, 1000)
         file = self.save("rows", rows)
@@ -178,7 +192,7 @@ class CommandTest(unittest.TestCase):
 
     def test_segments_that_cannot_be(self):
         for code, status, words in (
-                ("INVALID_ARGUMENT", 1, ["--segment-length=7"]),
+                ("INVALID_ARGUMENT", 2, ["--segment-length=7"]),
                 ("INVALID_ARGUMENT", 2, ["--segment-length=0"]),
                 ("INVALID_ARGUMENT", 2, ["--segment-length=x"]),
                 ("INVALID_ARGUMENT", 2, ["--rows", "--segment-length=7"]),
@@ -187,9 +201,18 @@ class CommandTest(unittest.TestCase):
                 ("INVALID_ARGUMENT", 2, ["--segment-offsets=-"]),
                 ("INVALID_ARGUMENT", 2, ["--segment-offsets=" + self.save("o", numpy.array([0, -1]))]),
                 ("INVALID_ARGUMENT", 2, ["--segment-offsets=" + self.save("p", numpy.zeros(0, int))]),
-                ("INVALID_ARGUMENT", 1, ["--segment-offsets=" + self.save("q", numpy.array([0, 9]))])):
+                ("INVALID_ARGUMENT", 2, ["--segment-offsets=" + self.save("q", numpy.array([0, 9]))])):
             with self.subTest(words=words):
                 self.assert_fails(status, code, "sum", self.file, *words)
+        # Only the server sees where standard input ends, or that offsets decrease.
+        with open(self.file, "rb") as stdin, subprocess.Popen(
+                ["cat"], stdin=stdin, stdout=subprocess.PIPE) as cat:
+            self.assert_fails(2, "INVALID_ARGUMENT", "sum", "-", "--segment-length=7",
+                              stdin=cat.stdout)
+            cat.stdout.close()
+        decreasing = self.save("decreasing", numpy.array([0, 9, 5, len(self.numbers)]))
+        self.assert_fails(2, "INVALID_ARGUMENT", "sum", self.file,
+                          f"--segment-offsets={decreasing}")
         self.assert_fails(2, "INVALID_ARGUMENT", "health", "--rows")
         fortran = self.save("fortran", numpy.asfortranarray(numpy.zeros((3, 4))))
         self.assertIn("C order", self.assert_fails(2, "INVALID_ARGUMENT", "sum", fortran, "--rows"))
