@@ -3,7 +3,8 @@
     draw_dashboard.py --prometheus=URL [--minutes=5] OUTPUT.png
     draw_dashboard.py --recording=FILE [--instance=NAME] OUTPUT.png
 
-A recording comes from record_metrics.py; a Prometheus is started here to evaluate it.
+A recording comes from record_metrics.py; a Prometheus is started here to evaluate it. Run it with
+the Python of `make venv-deploy` and PYTHONPATH=tests.
 """
 
 import argparse
@@ -118,7 +119,8 @@ def draw_panel(axes, panel, found, start, end):
     axes.grid(alpha=0.3)
     axes.tick_params(labelsize=8)
     axes.set_xlim(utc(start), utc(end))
-    axes.xaxis.set_major_locator(matplotlib.dates.AutoDateLocator(maxticks=6))
+    ticks = 1 + panel["gridPos"]["w"] // 2
+    axes.xaxis.set_major_locator(matplotlib.dates.AutoDateLocator(minticks=2, maxticks=ticks))
     axes.xaxis.set_major_formatter(matplotlib.dates.DateFormatter("%H:%M:%S"))
     if not found:
         axes.set_yticks([])
