@@ -50,7 +50,9 @@ class OptionsTest(unittest.TestCase):
             with self.subTest(argument=argument):
                 done = run(*FREE_PORTS, argument)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"^error: [^\n]+ --help [^\n]+\n$")
                 self.assertIn(argument.split("=")[0], done.stderr)
+        self.assertIn("tpu is not auto, cpu or cuda", run("--device=tpu").stderr)
 
     def test_wrong_usage_in_the_environment(self):
         done = run(*FREE_PORTS, REDUCTION_QUEUE="many")
