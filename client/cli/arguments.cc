@@ -18,7 +18,8 @@ A FILE is a .npy file, raw little-endian numbers with --dtype, or - for standard
 bench sends random numbers, the same in every run. Each answer must have the bits of the first one
 (with --algorithm=atomic, a float sum those that its rounding allows), or it counts as WRONG_ANSWER.
 Rates and latencies are of calls that succeeded, repetitions by the library included; percentiles
-are within 0.4 percent. After a failed call its connection pauses, longer each time, up to 2 s.
+are within 0.4 percent. After a failed call the next one in its place waits, longer each time, up to
+2 s or as long as the server asks.
 Ctrl-C ends the load and prints what was measured; a second one does not wait for running calls.
 Exit status: 0; 1 when a call fails (or health finds a server that does not serve); 2 for a wrong
 command line, a FILE that cannot be used, or segments that do not fit the array, also where only the
