@@ -66,7 +66,7 @@ class OperationsTest(unittest.TestCase):
                 self.assertIn(anchor, anchors(path), link)
 
     def test_options_exist(self):
-        known = help_of("reduction-server") + help_of("reduction", "sum") + help_of("reduction")
+        known = help_of("reduction-server") + help_of("reduction")
         options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - FOREIGN
         self.assertTrue(options)
         for option in options:
