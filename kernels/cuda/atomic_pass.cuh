@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
   sums.Write(count, threadIdx.x, &shares[threadIdx.x / kWarpThreads]);
   __syncthreads();
   if (threadIdx.x == 0) {
-    State state = Sums::Total(shares, count);
+    State state = Sums::Shares::Total(shares, count);
     if (count == 0) state = State{};
     if (task.units == 1) {
       CopyFields<kFloating, kComponents>(state, args.results + index);

@@ -91,7 +91,7 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
                           cudaMemcpyHostToDevice, stream_.view().get()));
   }
   slot.copied.view().Record(stream_.view());
-  args.leaf_count = args.unit_count;
+  args.node_count = args.unit_count;
   if (atomic) {
     LaunchAtomicPass(plan, args, stream_.view());
   } else {

@@ -7,6 +7,13 @@
 #include "kernels/ordered_fold.h"
 
 namespace reduction::kernels::cuda {
+namespace {
+
+uint32_t UnitCount(uint64_t leaves, uint32_t unit_leaves) {
+  return static_cast<uint32_t>(std::max<uint64_t>((leaves + unit_leaves - 1) / unit_leaves, 1));
+}
+
+}  // namespace
 
 DeviceReducer::DeviceReducer(int ordinal)
     : traits_(QueryTraits(ordinal)),
@@ -26,7 +33,7 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
   const uint64_t leaves = LeafCount(count * element_size);
   LaunchShape tuned = atomic ? ShapeFor(kAtomicShapes, leaves) : ShapeFor(kTwoPassShapes, leaves);
   if (shape != nullptr) tuned = *shape;
-  tuned = ClampShape(tuned, leaves);
+  tuned = ClampShape(tuned, plan, leaves);
 
   PassArgs args;
   workspace_.Bind(&args);
@@ -36,8 +43,6 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
   args.single.y = y;
   args.single.count = count;
   args.single.first_index = first_index;
-  const bool runs = LeafPassRuns(ServingSet(plan.components)) && !tuned.ticket;
-  args.unit_leaves = runs ? tuned.unit_leaves : 1;
   chunk_level_ = tuned.chunk_level;
   chunks_ = 1;
   if (atomic) return EnqueueAtomic(plan, args, tuned.unit_leaves, stream);
@@ -50,10 +55,11 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
     args.single.y = y + first * element_size;
     args.single.count = std::min(count - first, chunk_elements);
     args.single.first_index = first_index + first;
-    args.leaf_count =
-        static_cast<uint32_t>(std::max<uint64_t>(LeafCount(args.single.count * element_size), 1));
-    args.single.units = args.leaf_count;
-    LaunchPasses(traits_, plan, args.leaf_count > 1, args, stream);
+    const uint64_t chunk_leaves = LeafCount(args.single.count * element_size);
+    args.unit_leaves = chunk_leaves > tuned.unit_leaves ? tuned.unit_leaves : 1;
+    args.node_count = UnitCount(chunk_leaves, args.unit_leaves);
+    args.single.units = args.node_count;
+    LaunchPasses(traits_, plan, args.node_count > 1, args, stream);
     ++args.results;
   }
 }
@@ -62,8 +68,7 @@ void DeviceReducer::EnqueueAtomic(const Plan& plan, PassArgs args, uint32_t unit
                                   CudaStreamView stream) {
   const uint64_t leaves = LeafCount(args.single.count * ElementSize(plan.type));
   args.unit_leaves = unit_leaves;
-  args.unit_count =
-      static_cast<uint32_t>(std::max<uint64_t>((leaves + unit_leaves - 1) / unit_leaves, 1));
+  args.unit_count = UnitCount(leaves, unit_leaves);
   args.single.units = args.unit_count;
   LaunchAtomicPass(plan, args, stream);
 }

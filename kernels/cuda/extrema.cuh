@@ -100,6 +100,7 @@ class Extrema {
   // Compared as floats, not by their keys: one instruction.
   static constexpr bool kAsFloats = kIsFloating<T> && sizeof(T) <= 4;
   using Held = std::conditional_t<kAsFloats, float, Key<T>>;
+  static constexpr uint32_t kGroupRows = 8;
 
  public:
   __device__ Extrema() {
@@ -123,17 +124,7 @@ class Extrema {
 #pragma unroll
     for (uint32_t c = 0; c < kLanes; ++c) {
       if (kMasked && (valid >> c & 1) == 0) continue;
-      const T element = Element<T>(word, c);
-      if constexpr (kAsFloats) {
-        const float f = WidenToFloat(element);
-        low = MinFloat<kIgnoreNan>(low, f);
-        high = MaxFloat<kIgnoreNan>(high, f);
-      } else {
-        const Key<T> min = MinKey<T, kIgnoreNan>(element);
-        const Key<T> max = MaxKey<T, kIgnoreNan>(element);
-        low = min < low ? min : low;
-        high = max > high ? max : high;
-      }
+      Include(Element<T>(word, c), &low, &high);
     }
     if constexpr (kArg) {
       // An infinity may be what the thread began with.
@@ -145,18 +136,33 @@ class Extrema {
     max_ = high;
   }
 
+  // The same of the thread's words of all rows of a leaf, the only one: positions are looked for
+  // where the warp's extrema are.
+  __device__ void AddLeaf(const Word<T> (&words)[kRowsPerLeaf]) {
+    static_assert(kArg && kLanes == 1);
+#pragma unroll
+    for (uint32_t row = 0; row < kRowsPerLeaf; row += kGroupRows) {
+      Held low = min_;
+      Held high = max_;
+#pragma unroll
+      for (uint32_t k = 0; k < kGroupRows; ++k) Include(Element<T>(words[row + k], 0), &low, &high);
+      const bool first = kAsFloats && !kIgnoreNan && row == 0;
+      if (first || Bits(low) != Bits(min_)) min_at_.row = row;
+      if (first || Bits(high) != Bits(max_)) max_at_.row = row;
+      min_ = low;
+      max_ = high;
+    }
+    const Key<T> min = OwnMin();
+    const Key<T> max = OwnMax();
+    if (min == WarpMin(min)) FindRow(words, min_, &min_at_.row);
+    if (max == WarpMax(max)) FindRow(words, max_, &max_at_.row);
+  }
+
   // The warp's share, in every thread. The thread's column is word `column` of the rows of a leaf
   // of `count` elements.
   __device__ ExtremaShare<T> Share(uint32_t count, uint32_t column) const {
-    Key<T> own_min;
-    Key<T> own_max;
-    if constexpr (kAsFloats) {
-      own_min = MinKey<float, kIgnoreNan>(min_);
-      own_max = MaxKey<float, kIgnoreNan>(max_);
-    } else {
-      own_min = min_;
-      own_max = max_;
-    }
+    const Key<T> own_min = OwnMin();
+    const Key<T> own_max = OwnMax();
     ExtremaShare<T> share;
     share.min = WarpMin(own_min);
     share.max = WarpMax(own_max);
@@ -175,6 +181,55 @@ class Extrema {
   // As min.f32 and max.f32 give it.
   __device__ static float CanonicalNan() { return BitCast<float>(uint32_t{0x7fffffff}); }
   __device__ static float Infinity() { return BitCast<float>(uint32_t{0x7f800000}); }
+
+  __device__ static void Include(T element, Held* low, Held* high) {
+    if constexpr (kAsFloats) {
+      const float f = WidenToFloat(element);
+      *low = MinFloat<kIgnoreNan>(*low, f);
+      *high = MaxFloat<kIgnoreNan>(*high, f);
+    } else {
+      const Key<T> min = MinKey<T, kIgnoreNan>(element);
+      const Key<T> max = MaxKey<T, kIgnoreNan>(element);
+      *low = min < *low ? min : *low;
+      *high = max > *high ? max : *high;
+    }
+  }
+
+  __device__ Key<T> OwnMin() const {
+    if constexpr (kAsFloats) {
+      return MinKey<float, kIgnoreNan>(min_);
+    } else {
+      return min_;
+    }
+  }
+  __device__ Key<T> OwnMax() const {
+    if constexpr (kAsFloats) {
+      return MaxKey<float, kIgnoreNan>(max_);
+    } else {
+      return max_;
+    }
+  }
+
+  // *row: the first of a group of rows, one of which holds `held`; then the first of those.
+  __device__ static void FindRow(const Word<T> (&words)[kRowsPerLeaf], Held held, uint32_t* row) {
+    const uint32_t group = *row;
+    const bool nan = kAsFloats && held != held;  // in place of any NaN
+#pragma unroll
+    for (uint32_t start = 0; start < kRowsPerLeaf; start += kGroupRows) {
+      if (group != start) continue;
+#pragma unroll
+      for (uint32_t k = kGroupRows; k-- > 0;) {
+        const T element = Element<T>(words[start + k], 0);
+        bool found;
+        if constexpr (kAsFloats) {
+          found = nan ? DeviceIsNan(element) : Bits(WidenToFloat(element)) == Bits(held);
+        } else {
+          found = PlainKey(element) == held;
+        }
+        if (found) *row = start + k;
+      }
+    }
+  }
 
   template <class H>
   __device__ static auto Bits(H x) {

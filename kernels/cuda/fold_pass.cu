@@ -17,14 +17,14 @@ __global__ void __launch_bounds__(FoldPassThreads(kComponents))
 #endif
   const bool many_tasks = args.tasks != nullptr;
   uint32_t first = blockIdx.x * kNodes;
-  uint32_t count = min(kNodes, args.leaf_count - first);
+  uint32_t count = min(kNodes, args.node_count - first);
   if (many_tasks) {
     first = args.tasks[blockIdx.x].first_unit;
     count = args.tasks[blockIdx.x].units;
     if (count == 1) return;  // the leaf pass wrote the result
   }
   State state =
-      FoldNodes<kFloating, kComponents>(args.nodes, args.leaf_count, first, count, shared.get());
+      FoldNodes<kFloating, kComponents>(args.nodes, args.node_count, first, count, shared.get());
   if (many_tasks || gridDim.x == 1) {
     if (threadIdx.x == 0) {
       CopyFields<kFloating, kComponents>(state, args.results + blockIdx.x);

@@ -1,6 +1,7 @@
 #include "kernels/cuda/launch.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "kernels/cuda/pass_kernels.h"
@@ -45,8 +46,8 @@ void LoadKernels() {
     Check(cudaFuncGetAttributes(&attributes, FoldPassKernel(false, set)));
     for (const ElementType type : kAllElementTypes) {
       for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
-        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy, false)));
-        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy, true)));
+        Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy)));
+        if (set == kSumSet) Check(cudaFuncGetAttributes(&attributes, RunPassKernel(type, policy)));
         if (!AtomicServes(set)) continue;
         Check(cudaFuncGetAttributes(&attributes, AtomicPassKernel(type, set, policy)));
       }
@@ -74,13 +75,19 @@ void Workspace::Bind(PassArgs* args) const {
   args->ticket = reinterpret_cast<uint32_t*>(ticket_.data());
 }
 
-LaunchShape ClampShape(LaunchShape shape, uint64_t leaves) {
-  shape.unit_leaves = std::clamp(shape.unit_leaves, 1u, kMaxUnitLeaves);
+LaunchShape ClampShape(LaunchShape shape, const Plan& plan, uint64_t leaves) {
+  if (plan.algorithm == Algorithm::kAtomic && AtomicServes(plan.components)) {
+    shape.unit_leaves = std::clamp(shape.unit_leaves, 1u, kMaxUnitLeaves);
+    return shape;
+  }
+  const bool runs = shape.unit_leaves > 1 && ServingSet(plan.components) == kSumSet;
+  shape.unit_leaves = runs ? std::bit_floor(std::min(shape.unit_leaves, kMaxRunLeaves)) : 1;
   shape.chunk_level = std::min(shape.chunk_level, kMaxChunkLevel);
   while (shape.chunk_level < kMaxChunkLevel && leaves >> shape.chunk_level >= kMaxChunks) {
     ++shape.chunk_level;
   }
-  if (std::min(leaves, uint64_t{1} << shape.chunk_level) > kTicketLeaves) shape.ticket = false;
+  const uint64_t most = std::min(leaves, uint64_t{1} << shape.chunk_level);
+  if (runs || most > kTicketLeaves) shape.ticket = false;
   return shape;
 }
 
@@ -94,15 +101,19 @@ void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const
                   CudaStreamView stream) {
   const Components set = ServingSet(plan.components);
   void* parameters[] = {const_cast<PassArgs*>(&args)};
-  const bool runs = args.unit_leaves > 1;
-  LaunchKernel(LeafPassKernel(plan.type, set, plan.nan_policy, runs),
-               (args.leaf_count + args.unit_leaves - 1) / args.unit_leaves,
-               LeafPassThreads(plan.type), false, parameters, stream);
+  LaunchKernel(args.unit_leaves > 1 ? RunPassKernel(plan.type, plan.nan_policy)
+                                    : LeafPassKernel(plan.type, set, plan.nan_policy),
+               args.node_count, LeafPassThreads(plan.type), false, parameters, stream);
   if (args.finish != Finish::kFoldPass || !fold) return;
-  const uint32_t threads = FoldPassThreads(set);
-  const uint32_t nodes = threads * kFoldNodesPerThread;  // of a block
-  const uint32_t fold_blocks =
-      args.tasks != nullptr ? args.task_count : (args.leaf_count + nodes - 1) / nodes;
+  uint32_t threads = FoldPassThreads(set);
+  uint32_t fold_blocks = args.task_count;
+  if (args.tasks == nullptr) {
+    const uint32_t nodes = threads * kFoldNodesPerThread;  // of a block
+    fold_blocks = (args.node_count + nodes - 1) / nodes;
+    // A small block finds room on a multiprocessor before the first pass has ended.
+    constexpr uint32_t kWarpNodes = kWarpThreads * kFoldNodesPerThread;
+    threads = std::min(threads, (args.node_count + kWarpNodes - 1) / kWarpNodes * kWarpThreads);
+  }
   LaunchKernel(FoldPassKernel(IsFloating(plan.type), set), fold_blocks, threads,
                traits.dependent_launch, parameters, stream);
 }

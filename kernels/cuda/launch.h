@@ -43,14 +43,15 @@ class Workspace {
 };
 
 // A launch shape that is possible, as close to `shape` as can be.
-LaunchShape ClampShape(LaunchShape shape, uint64_t leaves);
+LaunchShape ClampShape(LaunchShape shape, const Plan& plan, uint64_t leaves);
 
 // Launches a kernel; `dependent`: it may start before the launch before it ends, and waits itself.
 void LaunchKernel(const void* kernel, uint32_t blocks, uint32_t threads, bool dependent,
                   std::span<void*> parameters, CudaStreamView stream);
 
-// Launches the passes of `plan` over the leaves of args' tasks; args.finish says how they end.
-// `fold`: a task has more than one leaf. Throws CudaError when a launch is refused.
+// Launches the passes of `plan` over the leaves of args' tasks, or over the runs of leaves of one
+// task; args.finish says how they end. `fold`: a task has more than one leaf. Throws CudaError
+// when a launch is refused.
 void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const PassArgs& args,
                   CudaStreamView stream);
 

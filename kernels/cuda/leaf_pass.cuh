@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/loop_shape.h"
 #include "kernels/cuda/pass_kernels.h"
 #include "kernels/cuda/tasks.cuh"
-#include "kernels/cuda/tuning.h"
 
 namespace reduction::kernels::cuda {
 
@@ -55,11 +55,7 @@ __device__ inline void AddLeaf(const T* x, const T* y, uint32_t count,
       x_column.Load(row, xs);
       if constexpr (kDot) y_column.Load(row, ys);
       if (row == 0) sums->Begin(FirstParticipant<T, kIgnoreNan>(x, count, first));
-#pragma unroll
-      for (uint32_t k = 0; k < kRows; ++k) {
-        sums->template Add<false>(xs[k], ys[k], row + k, ~0u);
-      }
-      sums->EndRows(xs);
+      sums->AddRows(xs, ys, row);
     }
   } else {
     const uint32_t rows = (count + kRowLanes<T> - 1) / kRowLanes<T>;
@@ -81,11 +77,9 @@ __device__ inline void AddLeaf(const T* x, const T* y, uint32_t count,
   }
 }
 
-// One-dimensional grid of a block of kRowWords<T> threads for each leaf of each task, or where
-// kRuns for every args.unit_leaves leaves. Where args.finish is kTicket there are at most
-// kTicketLeaves, and no runs.
-template <class T, Components kComponents, bool kIgnoreNan, bool kRuns, uint32_t kRows,
-          uint32_t kMinBlocks>
+// One-dimensional grid of a block of kRowWords<T> threads for each leaf of each task. Where
+// args.finish is kTicket there are at most kTicketLeaves.
+template <class T, Components kComponents, bool kIgnoreNan, uint32_t kRows, uint32_t kMinBlocks>
 __global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
     LeafPass(const __grid_constant__ PassArgs args) {
   constexpr bool kFloating = kIsFloating<T>;
@@ -95,71 +89,60 @@ __global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
   // The fold pass may be on its way as soon as all blocks run; it waits for what they write.
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
-  const uint32_t run = kRuns ? args.unit_leaves : 1;
-  const uint32_t end = kRuns ? min(args.leaf_count, (blockIdx.x + 1) * run) : blockIdx.x + 1;
-#pragma unroll 1
-  for (uint32_t leaf = blockIdx.x * run; leaf < end; ++leaf) {
-    const uint32_t index = FindTask(args, leaf);
-    const LeafTask task = args.tasks == nullptr ? args.single : args.tasks[index];
-    const uint64_t start = uint64_t{leaf - task.first_unit} * kLeafLanes<T>;
-    const uint32_t count = static_cast<uint32_t>(min(task.count - start, uint64_t{kLeafLanes<T>}));
-    const bool one_leaf = task.count <= kLeafLanes<T>;
-    State* const result = args.results + index;
-    if (count == 0) {
-      if (threadIdx.x == 0) CopyFields<kFloating, kComponents>(State{}, result);
-      continue;
-    }
-    Sums sums;
-    AddLeaf<kRows>(reinterpret_cast<const T*>(task.x) + start,
-                   reinterpret_cast<const T*>(task.y) + start, count, &sums);
-    if (kRuns) __syncthreads();  // the shares of the leaf before have been read
-    sums.Write(count, threadIdx.x, &shares[threadIdx.x / kWarpThreads]);
-    __syncthreads();
-    const NodePlace place = one_leaf ? NodePlace{reinterpret_cast<uint64_t*>(result), 0}
-                                     : NodePlace{args.nodes + leaf, args.leaf_count};
-    sums.Store(shares, count, task.first_index + start, place);
+  const uint32_t index = FindTask(args, blockIdx.x);
+  const LeafTask task = args.tasks == nullptr ? args.single : args.tasks[index];
+  const uint64_t start = uint64_t{blockIdx.x - task.first_unit} * kLeafLanes<T>;
+  const uint32_t count = static_cast<uint32_t>(min(task.count - start, uint64_t{kLeafLanes<T>}));
+  const bool one_leaf = task.count <= kLeafLanes<T>;
+  State* const result = args.results + index;
+  if (count == 0) {
+    if (threadIdx.x == 0) CopyFields<kFloating, kComponents>(State{}, result);
+    return;
   }
-  if (args.finish == Finish::kTicket && args.leaf_count > 1) {
+  Sums sums;
+  AddLeaf<kRows>(reinterpret_cast<const T*>(task.x) + start,
+                 reinterpret_cast<const T*>(task.y) + start, count, &sums);
+  sums.Write(count, threadIdx.x, &shares[threadIdx.x / kWarpThreads]);
+  __syncthreads();
+  const NodePlace place = one_leaf ? NodePlace{reinterpret_cast<uint64_t*>(result), 0}
+                                   : NodePlace{args.nodes + blockIdx.x, args.node_count};
+  sums.Store(shares, count, task.first_index + start, place);
+  if (args.finish == Finish::kTicket && args.node_count > 1) {
     FoldInLastBlock<kFloating, kComponents>(args);
   }
 }
 
 template <class T, Components kComponents, bool kIgnoreNan>
-const void* TunedLeafPass(bool runs) {
+const void* TunedLeafPass() {
   constexpr LoopShape kLoop = TunedLoop(kComponents, sizeof(T), kIsFloating<T>);
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  if constexpr (kComponents == kSumSet) {
-    if (runs) {
-      return address(&LeafPass<T, kComponents, kIgnoreNan, true, kLoop.rows, kLoop.min_blocks>);
-    }
-  }
-  return address(&LeafPass<T, kComponents, kIgnoreNan, false, kLoop.rows, kLoop.min_blocks>);
+  return reinterpret_cast<const void*>(
+      &LeafPass<T, kComponents, kIgnoreNan, kLoop.rows, kLoop.min_blocks>);
 }
 
 template <class T, bool kIgnoreNan>
-const void* LeafPassFor(Components set, bool runs) {
+const void* LeafPassFor(Components set) {
   switch (set) {
     case kSumSet:
-      return TunedLeafPass<T, kSumSet, kIgnoreNan>(runs);
+      return TunedLeafPass<T, kSumSet, kIgnoreNan>();
     case kExtremaSet:
-      return TunedLeafPass<T, kExtremaSet, kIgnoreNan>(runs);
+      return TunedLeafPass<T, kExtremaSet, kIgnoreNan>();
     case kMomentsSet:
-      return TunedLeafPass<T, kMomentsSet, kIgnoreNan>(runs);
+      return TunedLeafPass<T, kMomentsSet, kIgnoreNan>();
     case kSevenSet:
-      return TunedLeafPass<T, kSevenSet, kIgnoreNan>(runs);
+      return TunedLeafPass<T, kSevenSet, kIgnoreNan>();
     case kDotSet:
-      return TunedLeafPass<T, kDotSet, kIgnoreNan>(runs);
+      return TunedLeafPass<T, kDotSet, kIgnoreNan>();
     default:
-      return TunedLeafPass<T, kAllSet, kIgnoreNan>(runs);
+      return TunedLeafPass<T, kAllSet, kIgnoreNan>();
   }
 }
 
 template <class T>
-const void* LeafPassOf(Components set, NanPolicy nan_policy, bool runs) {
+const void* LeafPassOf(Components set, NanPolicy nan_policy) {
   if constexpr (kIsFloating<T>) {
-    if (nan_policy == NanPolicy::kIgnore) return LeafPassFor<T, true>(set, runs);
+    if (nan_policy == NanPolicy::kIgnore) return LeafPassFor<T, true>(set);
   }
-  return LeafPassFor<T, false>(set, runs);
+  return LeafPassFor<T, false>(set);
 }
 
 }  // namespace reduction::kernels::cuda

@@ -1,9 +1,11 @@
 #include "kernels/cuda/atomic_pass.cuh"
+#include "kernels/cuda/run_pass.cuh"
 #include "kernels/cuda/segment_pass.cuh"
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<int8_t>(Components, NanPolicy, bool);
+template const void* LeafPassOf<int8_t>(Components, NanPolicy);
+template const void* RunPassOf<int8_t>(NanPolicy);
 template const void* AtomicPassOf<int8_t>(Components, NanPolicy);
 template const void* SegmentPassOf<int8_t>(Components, NanPolicy, uint64_t);
 

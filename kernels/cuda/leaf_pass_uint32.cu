@@ -1,9 +1,11 @@
 #include "kernels/cuda/atomic_pass.cuh"
+#include "kernels/cuda/run_pass.cuh"
 #include "kernels/cuda/segment_pass.cuh"
 
 namespace reduction::kernels::cuda {
 
-template const void* LeafPassOf<uint32_t>(Components, NanPolicy, bool);
+template const void* LeafPassOf<uint32_t>(Components, NanPolicy);
+template const void* RunPassOf<uint32_t>(NanPolicy);
 template const void* AtomicPassOf<uint32_t>(Components, NanPolicy);
 template const void* SegmentPassOf<uint32_t>(Components, NanPolicy, uint64_t);
 

@@ -69,21 +69,22 @@ __device__ inline State BlockTree(State state, uint32_t warps, State* shared) {
 // block call; thread 0 gets the state.
 template <bool kFloating, Components kComponents, class Load>
 __device__ inline State FoldLoaded(uint32_t count, State* shared, const Load& load) {
-  static_assert(kFoldNodesPerThread == 4);
-  const auto at = [&](uint32_t i) { return load(min(i, count - 1)); };
-  const uint32_t begin = threadIdx.x * kFoldNodesPerThread;
-  const State a = at(begin);
-  const State b = at(begin + 1);
-  const State c = at(begin + 2);
-  const State d = at(begin + 3);
-  State state = a;
-  if (begin + 1 < count) state = Combine<kFloating, kComponents>(a, b);
-  if (begin + 3 < count) {
-    state = Combine<kFloating, kComponents>(state, Combine<kFloating, kComponents>(c, d));
-  } else if (begin + 2 < count) {
-    state = Combine<kFloating, kComponents>(state, c);
+  constexpr uint32_t kPerThread = kFoldNodesPerThread;
+  State states[kPerThread];
+  const uint32_t begin = threadIdx.x * kPerThread;
+#pragma unroll
+  for (uint32_t i = 0; i < kPerThread; ++i) states[i] = load(min(begin + i, count - 1));
+#pragma unroll
+  for (uint32_t step = 1; step < kPerThread; step *= 2) {
+#pragma unroll
+    for (uint32_t i = 0; i < kPerThread; i += 2 * step) {
+      if (begin + i + step < count) {
+        states[i] = Combine<kFloating, kComponents>(states[i], states[i + step]);
+      }
+    }
   }
-  const uint32_t threads = (count + kFoldNodesPerThread - 1) / kFoldNodesPerThread;
+  State state = states[0];
+  const uint32_t threads = (count + kPerThread - 1) / kPerThread;
   const uint32_t warp_begin = threadIdx.x / kWarpThreads * kWarpThreads;
   if (warp_begin < threads) {
     state = WarpTree<kFloating, kComponents>(state, min(threads - warp_begin, kWarpThreads));

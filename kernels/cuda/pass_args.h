@@ -40,10 +40,10 @@ struct PassArgs {
   const LeafTask* tasks = nullptr;  // task_count tasks ordered by first_unit
   uint32_t task_count = 1;
   uint32_t unit_count = 1;   // of atomics
-  uint32_t leaf_count = 1;   // of two passes
-  uint32_t unit_leaves = 1;  // at most kMaxUnitLeaves
+  uint32_t unit_leaves = 1;  // a block takes: of atomics, or in runs of two passes
+  uint32_t node_count = 1;   // of two passes: a node a leaf, or a run of leaves
   Finish finish = Finish::kFoldPass;
-  uint64_t* nodes = nullptr;        // word w of leaf u's node is at w * leaf_count + u
+  uint64_t* nodes = nullptr;        // word w of node u is at w * node_count + u
   uint64_t* chunk_nodes = nullptr;  // the same of the fold pass's blocks, kMaxFoldBlocks a word
   State* results = nullptr;         // one a task
   AtomicCell* cells = nullptr;      // one a task
@@ -60,6 +60,8 @@ inline constexpr uint32_t kMaxFoldBlocks = kFoldNodes;
 // Nodes that the last block folds where there is no fold pass: so many that a block of 64 threads
 // can.
 inline constexpr uint32_t kTicketLeaves = 64 * kFoldNodesPerThread;
+// Leaves of which the first pass of a sum can make one node: a power of two.
+inline constexpr uint32_t kMaxRunLeaves = 8;
 
 // Of DeviceReducer: 4 GiB at a time, and 1 TiB in all.
 inline constexpr uint32_t kMaxChunkLevel = 18;

@@ -4,10 +4,14 @@
 
 namespace reduction::kernels::cuda {
 
-const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool runs) {
-  return DispatchElementType(type, [=](auto tag) {
-    return LeafPassOf<typename decltype(tag)::type>(set, nan_policy, runs);
-  });
+const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy) {
+  return DispatchElementType(
+      type, [=](auto tag) { return LeafPassOf<typename decltype(tag)::type>(set, nan_policy); });
+}
+
+const void* RunPassKernel(ElementType type, NanPolicy nan_policy) {
+  return DispatchElementType(
+      type, [=](auto tag) { return RunPassOf<typename decltype(tag)::type>(nan_policy); });
 }
 
 const void* AtomicPassKernel(ElementType type, Components components, NanPolicy nan_policy) {

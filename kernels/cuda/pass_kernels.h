@@ -6,15 +6,14 @@
 
 namespace reduction::kernels::cuda {
 
-// The sets whose leaf pass can take runs of leaves.
-constexpr bool LeafPassRuns(Components set) { return set == kSumSet; }
-
-// A pointer for cudaLaunchKernelExC; `set` is one of kComponentSets. `runs`: of
-// PassArgs::unit_leaves leaves a block, where LeafPassRuns(set).
+// A pointer for cudaLaunchKernelExC; `set` is one of kComponentSets.
 template <class T>
-const void* LeafPassOf(Components set, NanPolicy nan_policy, bool runs);
-
-const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy, bool runs);
+const void* LeafPassOf(Components set, NanPolicy nan_policy);
+const void* LeafPassKernel(ElementType type, Components set, NanPolicy nan_policy);
+// The same for runs of leaves, of kSumSet.
+template <class T>
+const void* RunPassOf(NanPolicy nan_policy);
+const void* RunPassKernel(ElementType type, NanPolicy nan_policy);
 // The same for Algorithm ATOMIC; it serves `components`.
 template <class T>
 const void* AtomicPassOf(Components components, NanPolicy nan_policy);
@@ -23,8 +22,8 @@ const void* AtomicPassKernel(ElementType type, Components components, NanPolicy 
 // The threads of their blocks: one a word of a row.
 inline uint32_t LeafPassThreads(ElementType type) { return ElementSize(type) == 8 ? 64 : 128; }
 
-// The fold pass of Finish::kFoldPass: FoldPassThreads(set) threads, a block a task, or for one task
-// a block for every kFoldNodesPerThread nodes a thread.
+// The fold pass of Finish::kFoldPass: a block a task, or for one task a block for every
+// kFoldNodesPerThread nodes a thread; at most FoldPassThreads(set) threads.
 const void* FoldPassKernel(bool floating, Components set);
 
 }  // namespace reduction::kernels::cuda

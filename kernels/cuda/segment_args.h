@@ -21,6 +21,7 @@ struct SegmentLayout {
   // at most 2^32 elements: a short division.
   REDUCTION_HOST_DEVICE uint64_t FirstFrom(uint64_t at) const {
     if (at == 0) return 0;
+    if (at <= length) return 1;  // also where the length is 2^32
     return static_cast<uint64_t>(static_cast<uint32_t>(at - 1) / static_cast<uint32_t>(length)) + 1;
   }
 };

@@ -91,6 +91,7 @@ __device__ inline void ReduceShortSegments(const SegmentArgs& args, uint64_t win
   const T* const window = reinterpret_cast<const T*>(args.x) + window_begin;
   // All warps have as much work, in batches of a segment a thread.
   const uint32_t segments = static_cast<uint32_t>(end - first);
+  if (segments == 0) return;
   const uint32_t rounds = (segments + kWarps * kWarpThreads - 1) / (kWarps * kWarpThreads);
   const uint32_t batch = (segments + kWarps * rounds - 1) / (kWarps * rounds);
   for (uint64_t base = first + threadIdx.x / kWarpThreads * batch; base < end;

@@ -15,7 +15,7 @@ namespace reduction::kernels::cuda {
 // thread-safe. Throws CudaError.
 class SegmentReducer {
  public:
-  // The longest array: 4 GiB, and fewer than 2^32 elements.
+  // The longest array: 4 GiB.
   static constexpr uint64_t kMaxBytes = kLeafBytes << kMaxChunkLevel;
   // Of one reduction; their results stay in memory of the device.
   static constexpr uint64_t kMaxSegments = 16'777'216;

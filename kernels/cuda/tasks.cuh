@@ -29,8 +29,8 @@ template <bool kFloating, Components kComponents>
 __device__ __noinline__ void FoldInLastBlock(const PassArgs& args) {
   __shared__ WarpStates<kTicketLeaves / kFoldNodesPerThread / kWarpThreads> states;
   if (!IsLastBlock(args.ticket, gridDim.x)) return;
-  const State state = FoldNodes<kFloating, kComponents>(args.nodes, args.leaf_count, 0,
-                                                        args.leaf_count, states.get());
+  const State state = FoldNodes<kFloating, kComponents>(args.nodes, args.node_count, 0,
+                                                        args.node_count, states.get());
   if (threadIdx.x == 0) CopyFields<kFloating, kComponents>(state, args.results);
 }
 

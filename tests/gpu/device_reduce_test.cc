@@ -86,6 +86,23 @@ TEST_P(DeviceReduce, GivesTheSameBitsForRandomLaunchShapes) {
   }
 }
 
+TEST_P(DeviceReduce, SumsRunsOfLeavesThatEndAnywhere) {
+  constexpr uint64_t kRun = kernels::cuda::kMaxRunLeaves;
+  const uint64_t most = CappedCount((3 * kRun + 1) * leaf() + 1);
+  const TwinArray x = Random(Filling::kMixed, most + 16);
+  LaunchShape shape;
+  for (const Plan& plan : PlansOf(GetParam(), std::vector{kernels::cuda::kSumSet})) {
+    for (uint64_t leaves = 2; leaves <= 3 * kRun + 1; ++leaves) {
+      shape.unit_leaves = 2u << Draw(3);
+      for (const uint64_t length : {leaves * leaf() - 1, leaves * leaf(), leaves * leaf() + 1}) {
+        if (length <= most && sample_.Takes()) {
+          ExpectCpuBits(plan, x, Draw(16), x, 0, length, 0, &shape);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(DeviceReduce, ServesEveryStatisticAlone) {
   const uint64_t length = CappedCount(5 * leaf() + 77);
   const TwinArray x = Random(Filling::kMixed, length);

@@ -235,8 +235,9 @@ TEST_F(CudaLane, ReportsTimesOfTheSteadyClock) {
   Completion completion;
   ASSERT_TRUE(lane->Wait(1, std::span(&state, 1), &completion));
   const int64_t after = kernels::cuda::SteadyNow();
-  // The two clocks are matched to well under a millisecond.
-  constexpr int64_t kTolerance = 1'000'000;
+  // The zeros of the two clocks are years apart. How well they are matched depends on how busy the
+  // machine is.
+  constexpr int64_t kTolerance = 1'000'000'000;
   EXPECT_GE(completion.copy.begin_ns, before - kTolerance);
   EXPECT_LE(completion.copy.begin_ns, completion.copy.end_ns);
   EXPECT_LE(completion.copy.end_ns, completion.kernel.begin_ns);
