@@ -22,7 +22,8 @@ cp "${required[@]/#/$programs/}" "$bundle/bin/"
 cp tests/data/ecg.npy tests/data/co2.npy "$bundle/data/"
 cp deploy/gpu-session.sh deploy/server_functions.sh deploy/session_against_numpy.py \
   tests/bench/transport_bench.sh tests/bench/torch_sum.py tests/bench/make_tables.py \
-  tests/bench/draw_charts.py tests/bench/bench_rows.py tests/bench/svg_drawing.py "$bundle/"
+  tests/bench/draw_charts.py tests/bench/bench_rows.py tests/bench/svg_drawing.py \
+  tests/deploy/record_metrics.py "$bundle/"
 
 # The loader and glibc's own libraries must be those of the machine, as must the driver's libcuda.
 glibc='^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|nsl|cuda))\.so\.'

@@ -5,7 +5,11 @@
 #   tests     the GPU tests
 #   sanitize  memcheck, racecheck, initcheck and synccheck over the GPU tests, arrays up to 2^20
 #             elements; the slow tools over a sample of the cases
+#   ptx       the tests of whole arrays and of segments with kernels compiled by the driver from PTX,
+#             as on GPUs without code of their own in the build
 #   bench     the kernel benchmark, and torch.sum where PyTorch is there: tables, bench.json, charts
+#   dashboard a mixed load, and the server's metrics meanwhile, for tests/deploy/draw_dashboard.py
+#             (DASHBOARD_SECONDS)
 #   file4     `reduction sum` of an 8 GiB file over four connections, three runs (FILE_GIB)
 #   stream16  16 GiB from standard input over one connection, and the server's memory (STREAM_GIB)
 # Needs python3 with numpy, nvidia-smi and, for sanitize, compute-sanitizer. Logs go to ${OUT:-.}.
@@ -107,6 +111,26 @@ section_sanitize() {
   return "$status"
 }
 
+# A process a type: compiling takes a minute, on one core.
+section_ptx() {
+  local type status=0
+  local types=(float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64)
+  for type in "${types[@]}"; do
+    CUDA_FORCE_PTX_JIT=1 CUDA_CACHE_DISABLE=1 REDUCTION_TEST_MAX_ELEMENTS=1048576 \
+      REDUCTION_TEST_SAMPLE=5 "$bin/reduction_gpu_tests" --gtest_brief=1 \
+      --gtest_filter="*DeviceReduce*/$type:*AtomicReduce*/$type:*Segments*/$type" \
+      >"$out/ptx.$type.log" 2>&1 &
+  done
+  wait
+  for type in "${types[@]}"; do
+    echo "$type: $(ran "$out/ptx.$type.log")" || status=1
+    cat "$out/ptx.$type.log" >>"$out/ptx.log"
+    rm "$out/ptx.$type.log"
+  done
+  ! grep -q '  FAILED  ' "$out/ptx.log" || status=1
+  return "$status"
+}
+
 section_bench() {
   local status=0
   "$bin/reduction-kernels" --json >"$out/bench.json" || status=1
@@ -115,6 +139,32 @@ section_bench() {
   rm "$out/torch.json"
   python3 "$bundle/make_tables.py" "$out/bench.json" || status=1
   python3 "$bundle/draw_charts.py" "$out" "$out/bench.json" || status=1
+  return "$status"
+}
+
+# Tiny calls all the time; in turns large streams, dot products, segments and calls that fail.
+section_dashboard() {
+  local seconds=${DASHBOARD_SECONDS:-120} status=0 loads=() load
+  gpu_server || return 1
+  python3 "$bundle/record_metrics.py" "$metrics" "$out/metrics.json.gz" "$((seconds + 5))" &
+  local recorder=$!
+  bench() { "$bin/reduction" --target="$listen" "$@"; }
+  bench bench --op=mixed --size=16KiB --concurrency=4 --duration="$seconds" &
+  loads+=($!)
+  {
+    bench bench --op=sum --size=512MiB --connections=4 --duration="$((seconds / 4))" &&
+      bench bench --op=dot --size=256MiB --dtype=float64 --concurrency=4 \
+        --duration="$((seconds / 4))" &&
+      bench bench --op=stats --size=1GiB --connections=2 --duration="$((seconds / 4))" &&
+      bench bench --op=sum --size=64MiB --segment-length=1024 --concurrency=2 \
+        --duration="$((seconds / 4))"
+  } &
+  loads+=($!)
+  # Refused: the server has no such device.
+  bench bench --device=cuda:9 --rate=2 --duration="$((seconds / 2))" >/dev/null 2>&1 || true
+  for load in "${loads[@]}"; do wait "$load" || status=1; done
+  wait "$recorder" || status=1
+  end_server || status=1
   return "$status"
 }
 
@@ -129,7 +179,7 @@ run_section() {
 }
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
-[ $# -gt 0 ] || set -- session tests sanitize bench file4 stream16
+[ $# -gt 0 ] || set -- session tests sanitize ptx bench dashboard file4 stream16
 for section in "$@"; do
   if ! declare -F "section_$section" >/dev/null; then
     echo "error: no section $section; they are named at the top of $0" >&2
