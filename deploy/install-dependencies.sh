@@ -2,7 +2,7 @@
 # Installs what building and testing needs on Debian 12 or Ubuntu 24.04: only what is missing,
 # through apt, with sudo when not root. Safe to run again; prints one line when there is nothing to do.
 # --tools adds what formatting and packing need, --deploy what the tests of deploy/ run; --build-only is
-# for images: nothing of the tests, and a compiler cache.
+# for images: nothing of the tests, but a compiler cache and what CPack runs.
 set -euo pipefail
 exec </dev/null
 
@@ -18,7 +18,7 @@ test_packages=(
 for option in "$@"; do
   case $option in
     --build-only)
-      packages+=(ccache)
+      packages+=(ccache file)
       test_packages=()
       ;;
     --tools) packages+=(clang-format patchelf) ;;
