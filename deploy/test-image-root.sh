@@ -34,22 +34,28 @@ trap cleanup EXIT
 tar -xJf "$file" -C "$root" --numeric-owner
 chmod 755 "$root"
 
-# Mounted where that is allowed; else device files are made anew.
+# Mounted where that is allowed. Elsewhere device files are made anew, and of /proc the driver gets a
+# copy of what says which devices there are.
 if ! mount --rbind /dev "$root/dev" 2>/dev/null; then
   for node in /dev/{null,zero,full,random,urandom} /dev/nvidia*; do
     [ ! -e "$node" ] || cp -a "$node" "$root/dev/" || fail "neither mount nor mknod is allowed here"
   done
   mkdir -m 1777 "$root/dev/shm"
 fi
-mount --rbind /proc "$root/proc" 2>/dev/null || mount -t proc proc "$root/proc" 2>/dev/null ||
-  fail "/proc cannot be mounted here, and the driver needs it"
+if ! mount --rbind /proc "$root/proc" 2>/dev/null; then
+  echo "no mounts here: a copy of /proc's files about devices"
+  mkdir "$root/proc/driver"
+  for node in cpuinfo devices filesystems meminfo modules version driver/nvidia; do
+    [ ! -e "/proc/$node" ] || cp -r "/proc/$node" "$root/proc/$node"
+  done
+fi
 
 # Lines "name path" of the libraries of the driver that CUDA programs load.
 driver_libraries() {
-  local folder
+  local folder folders=${LD_LIBRARY_PATH:-}
   {
     ldconfig -p | awk '$NF ~ /^\// {print $1, $NF}'
-    for folder in ${LD_LIBRARY_PATH//:/ } /usr/local/nvidia/lib64; do
+    for folder in ${folders//:/ } /usr/local/nvidia/lib64; do
       find "$folder" -maxdepth 1 -name 'lib*.so.*' -printf '%f %p\n' 2>/dev/null || true
     done
   } | grep -E '^lib(cuda|nvidia-(ml|ptxjitcompiler|nvvm|gpucomp))\.so\.[0-9]+ ' | grep -v i386 || true

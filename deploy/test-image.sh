@@ -62,7 +62,8 @@ podman() { command podman "${storage[@]}" --runtime runc --cgroup-manager cgroup
 base_images() {
   local name dockerfile=$work/source/deploy/docker/Dockerfile
   make_debian_root "$work/base"
-  tar -C "$work/base" -cf "$work/base.tar" --exclude=./dev/* --exclude=./var/cache/apt/archives/*.deb .
+  tar -C "$work/base" --exclude=./dev/* --exclude=./var/cache/apt/archives/*.deb -c . \
+    >"$work/base.tar"
   rm -rf --one-file-system "$work/base"
   podman import --quiet "$work/base.tar" base >/dev/null
   rm "$work/base.tar"
@@ -113,12 +114,14 @@ is() { [ "$2" = "$3" ] || fail "$1 is $2, not $3"; }
 
 # check VARIANT: runs the image.
 check() {
-  local start milliseconds pid image container client stopper
+  local kernels start milliseconds pid image container client stopper
   image=$(podman image mount "reduction:$1")
+  kernels=$(grep -c nv_fatbin "$image/usr/bin/reduction-server" || true)
+  is "GPU code in the $1 image" "$((kernels > 0))" "$([ "$1" = cpu ] && echo 0 || echo 1)"
   start=${EPOCHREALTIME/./}
   container=$(podman run --detach --network none --read-only --read-only-tmpfs=false --cap-drop ALL \
     --security-opt no-new-privileges --user 10001 --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 \
-    "reduction:$1")
+    --health-interval disable "reduction:$1")
   pid=$(podman inspect --format '{{.State.Pid}}' "$container")
   eventually 10 serving
   milliseconds=$(((${EPOCHREALTIME/./} - start) / 1000))
@@ -162,8 +165,8 @@ save_root() {
   image=$(podman image mount reduction:gpu)
   tar -C "$image" --numeric-owner --exclude=./usr/share/{doc,man,info,locale,i18n,zoneinfo,lintian} \
     --exclude=./usr/lib/x86_64-linux-gnu/gconv --exclude=./usr/share/perl* \
-    --exclude=./var/{cache,log}/* --exclude=./var/lib/{apt,dpkg}/* --exclude=./etc/apt/* \
-    --exclude=./etc/{hosts,resolv.conf} -c . | xz -9e -T2 >"$save_root"
+    --exclude=./var/{cache,log}/* --exclude=./var/lib/{apt,dpkg}/* --exclude=./packages \
+    --exclude=./etc/apt/* --exclude=./etc/{hosts,resolv.conf} -c . | xz -9e -T2 >"$save_root"
   echo "$save_root: $(($(stat -c %s "$save_root") / 1048576)) MiB"
   [ "$(stat -c %s "$save_root")" -le $((limit_mib << 20)) ] || fail "more than $limit_mib MiB"
 }
@@ -176,8 +179,8 @@ for variant in "${variants[@]}"; do
   echo "==> Building the $variant image of $commit"
   start=$SECONDS
   build "$variant"
-  podman images --format '{{.Repository}}:{{.Tag}} {{.Size}}' "reduction:$variant"
-  echo "built in $((SECONDS - start)) s"
+  bytes=$(podman image inspect --format '{{.Size}}' "reduction:$variant")
+  echo "built in $((SECONDS - start)) s, $((bytes / 1000000)) MB"
   echo "==> Running the $variant image"
   check "$variant"
 done
