@@ -17,9 +17,11 @@ class SegmentMemory : public std::enable_shared_from_this<SegmentMemory> {
   explicit SegmentMemory(uint64_t receive_bytes)
       : receive_bytes_(receive_bytes), quota_("reduction") {
     quota_.Resize(receive_bytes);
+    quota_.SetMaxThreads(kMaxGrpcThreads);
   }
 
-  // Of gRPC's receive buffers: as large as leases leave it.
+  // Of gRPC's receive buffers, as large as leases leave it, and of the threads that it takes for
+  // calls.
   const grpc::ResourceQuota& quota() const { return quota_; }
 
   uint64_t taken() const {
@@ -51,6 +53,10 @@ class SegmentMemory : public std::enable_shared_from_this<SegmentMemory> {
   };
 
  private:
+  // Reflection, and methods that do not exist, take a thread a call; without a limit, as many as
+  // clients open calls. Beyond it such calls get RESOURCE_EXHAUSTED. No call of ours needs one.
+  static constexpr int kMaxGrpcThreads = 64;
+
   bool Add(int64_t bytes, uint64_t limit) {
     const std::lock_guard lock(mutex_);
     const uint64_t taken = taken_ + static_cast<uint64_t>(bytes);

@@ -22,6 +22,18 @@ SUM = [pb.STATISTIC_SUM]
 STALLED_CLIENT = pathlib.Path(__file__).with_name("stalled_client.py")
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = bytes(3) + b"\4" + bytes(5)
+LIST_SERVICES = b"\x3a\x00"
+
+
+def reflection(channel):
+    return channel.stream_stream(
+        "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+
+
+def wait_for(event):
+    """Messages of a stream that sends none before it ends."""
+    event.wait()
+    yield from ()
 
 
 class RobustnessTest(ServiceTest):
@@ -143,6 +155,33 @@ class RobustnessTest(ServiceTest):
                 connection = stack.enter_context(socket.create_connection((host, int(port))))
                 connection.sendall(text)
             self.assertIn("reduction_build_info", self.server.scrape())
+
+    def test_silent_reflection_streams_take_few_threads(self):
+        def threads():
+            return self.server.metric("process_threads")
+
+        def open_streams():
+            metric = self.server.metrics_now()
+            return (metric("grpc_server_started_total", grpc_method="ServerReflectionInfo") -
+                    metric("grpc_server_handled_total", grpc_method="ServerReflectionInfo"))
+        before = threads()
+        over = threading.Event()
+        with contextlib.ExitStack() as stack:
+            calls = []
+            for _ in range(8):
+                channel = stack.enter_context(connect(self.server.listen[0]))
+                calls += [reflection(channel)(wait_for(over)) for _ in range(50)]
+            refused = eventually(lambda: [call for call in calls if call.done()],
+                                 "some are refused")
+            self.assertEqual(refused[0].code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            eventually(lambda: open_streams() + sum(call.done() for call in calls) >= len(calls),
+                       "all have come")
+            self.assertLess(threads(), before + 100)
+            self.assertEqual(number(self.stub.Sum(array_request([1, 1], "int8")).value), 2)
+            over.set()
+        eventually(lambda: open_streams() == 0, "the streams end")
+        (answer,) = reflection(self.channel)(iter([LIST_SERVICES]), timeout=60)
+        self.assertIn(b"grpc.health.v1.Health", answer)
 
     def test_raw_garbage_to_every_method(self):
         rng = np.random.default_rng(20240610)
