@@ -80,8 +80,9 @@ Refusal Malformed() {
 // Takes array bytes and offsets out of a message; the rest goes to another one.
 class Splitter {
  public:
-  Splitter(const std::vector<grpc::Slice>& slices, const DataFields& fields)
-      : fields_(fields), stream_(slices), input_(&stream_) {
+  // `size`: bytes of all slices.
+  Splitter(const std::vector<grpc::Slice>& slices, size_t size, const DataFields& fields)
+      : fields_(fields), size_(size), stream_(slices), input_(&stream_) {
     input_.SetTotalBytesLimit(INT_MAX);
   }
 
@@ -128,8 +129,10 @@ class Splitter {
   std::optional<Refusal> SplitField(size_t depth, uint32_t tag, io::CodedOutputStream* output) {
     int length;
     if (!input_.ReadVarintSizeAsInt(&length)) return Malformed();
+    // Bytes that are not there, in this message or at all: protobuf would reserve memory for them.
     const int available = input_.BytesUntilLimit();
     if (available >= 0 && length > available) return Malformed();
+    if (static_cast<size_t>(input_.CurrentPosition() + int64_t{length}) > size_) return Malformed();
     const auto outer = input_.PushLimit(length);
     std::string inner;
     if (auto refusal = SplitMessage(depth + 1, &inner)) return refusal;
@@ -174,6 +177,7 @@ class Splitter {
   }
 
   const DataFields& fields_;
+  const size_t size_;
   SliceStream stream_;
   io::CodedInputStream input_;
   std::optional<Range> ranges_[2];
@@ -187,7 +191,7 @@ std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, const DataFields& 
                               google::protobuf::MessageLite* options, MessageData* data) {
   std::vector<grpc::Slice> slices;
   if (buffer.Length() > INT_MAX || !buffer.Dump(&slices).ok()) return Malformed();
-  Splitter splitter(slices, fields);
+  Splitter splitter(slices, buffer.Length(), fields);
   std::string option_bytes;
   if (auto refusal = splitter.Split(&option_bytes)) return refusal;
   if (!options->ParseFromString(option_bytes)) return Malformed();

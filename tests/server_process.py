@@ -31,8 +31,8 @@ def eventually(condition, what, every=0.01):
 class ServerProcess:
     """Runs `command`, which must become a server, until the end of a with statement.
 
-    listen (a list) and metrics are its addresses, log the lines it has written. After stop(),
-    status is its exit status.
+    listen (a list) and metrics are its addresses, pid its process, log the lines it has written.
+    After stop(), status is its exit status.
     """
 
     def __init__(self, command, **popen_options):
@@ -43,6 +43,7 @@ class ServerProcess:
         self._changed = threading.Condition()
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                          stderr=subprocess.STDOUT, text=True, **popen_options)
+        self.pid = self._process.pid
         self._reader = threading.Thread(target=self._read_log, daemon=True)
         self._reader.start()
         try:
@@ -67,7 +68,7 @@ class ServerProcess:
         return self._process.poll() is None
 
     def peak_resident_bytes(self):
-        status = pathlib.Path(f"/proc/{self._process.pid}/status").read_text()
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
 
     def send_signal(self, number):

@@ -1,6 +1,8 @@
 """The server reads messages as protobuf does, and malformed ones do not hurt it."""
 
+import os
 import random
+import resource
 import unittest
 import warnings
 
@@ -173,6 +175,29 @@ class WireTest(ServiceTest):
                     continue
                 if outcome != "MALFORMED_MESSAGE":
                     self.assertEqual(outcome, self.outcome(method, canonical))
+
+
+@unittest.skipIf(os.environ["REDUCTION_SANITIZE"], "sanitizers need all addresses there are")
+class FewAddressesTest(ServiceTest):
+    """A server that can have only 1 GiB more memory than it started with."""
+
+    @classmethod
+    def start(cls):
+        server = super().start()
+        most = int(server.metric("process_virtual_memory_bytes")) + (1 << 30)
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (most, most))
+        return server
+
+    def test_lengths_of_messages_in_messages_that_lie(self):
+        def stream(message, **options):
+            return wire.raw_stream(self.channel)(iter([message]), **options)
+        unary = wire.raw_unary(self.channel, "Reduce")
+        for path, call in (((5,), unary), ((1,), stream), ((1, 6), stream)):
+            with self.subTest(path=path):
+                message = tag(53, wire.LENGTH) + varint(2**31 - 100) + b"words"
+                for field in reversed(path):
+                    message = tag(field, wire.LENGTH) + varint(2**31 - 20) + message
+                self.assertInvalid(self.refusal(call, message), "MALFORMED_MESSAGE")
 
 
 if __name__ == "__main__":
