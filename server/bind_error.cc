@@ -2,14 +2,19 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 namespace reduction::server {
 namespace {
+
+constexpr std::string_view kUnix = "unix:";
 
 // errno of an attempt to bind `candidate`, 0 when it can be bound now.
 int TryToBind(const addrinfo& candidate) {
@@ -23,7 +28,8 @@ int TryToBind(const addrinfo& candidate) {
 }
 
 std::string WhyNotBound(const std::string& address) {
-  if (address.rfind("unix:", 0) == 0) return "no socket can be made at this path";
+  if (IsServedSocket(address)) return "a server answers at this path";
+  if (address.rfind(kUnix, 0) == 0) return "no socket can be made at this path";
   const size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   if (host.size() > 1 && host.front() == '[' && host.back() == ']') {
@@ -53,6 +59,20 @@ std::string WhyNotBound(const std::string& address) {
 }
 
 }  // namespace
+
+bool IsServedSocket(const std::string& address) {
+  sockaddr_un path{};
+  path.sun_family = AF_UNIX;
+  if (address.rfind(kUnix, 0) != 0 || address.size() - kUnix.size() >= sizeof(path.sun_path)) {
+    return false;
+  }
+  std::copy(address.begin() + kUnix.size(), address.end(), path.sun_path);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const bool served = connect(fd, reinterpret_cast<const sockaddr*>(&path), sizeof(path)) == 0;
+  close(fd);
+  return served;
+}
 
 std::string CannotListen(const std::string& option, const std::string& address) {
   return "cannot listen on " + option + "=" + address + ": " + WhyNotBound(address) +

@@ -1,5 +1,7 @@
 #include "server/engine.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 namespace reduction::server {
@@ -37,6 +39,9 @@ std::unique_ptr<Engine> Engine::Create(const EngineOptions& options, Metrics& me
   if (options.mode == DeviceMode::kCuda && engine->pools_.size() == 1) {
     *error = "--device=cuda, and no CUDA device can be used: " + reason;
     return nullptr;
+  }
+  if (engine->pools_.size() == 1) {
+    spdlog::warn("event=no_gpu message=\"serving from the CPU alone: {}\"", reason);
   }
   return engine;
 }

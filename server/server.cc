@@ -90,6 +90,12 @@ struct Listener {
 
 Listener StartListening(const Options& options, const Admission& admission, Metrics& metrics,
                         grpc::Service* service, std::string* error) {
+  Listener listener;
+  const auto served = std::find_if(options.listen.begin(), options.listen.end(), IsServedSocket);
+  if (served != options.listen.end()) {
+    *error = CannotListen("--listen", *served);
+    return listener;
+  }
   grpc::ServerBuilder builder;
   std::vector<int> ports(options.listen.size(), -1);
   for (size_t i = 0; i < options.listen.size(); ++i) {
@@ -110,7 +116,6 @@ Listener StartListening(const Options& options, const Admission& admission, Metr
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
 
-  Listener listener;
   listener.server = builder.BuildAndStart();
   if (listener.server == nullptr) {
     // gRPC stops at the first address that it cannot take and leaves its port as it was.

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -88,6 +89,22 @@ class OptionsTest(unittest.TestCase):
                             "--device=cpu"]) as again:
             self.assertEqual((again.listen, again.metrics), ([listen], metrics))
             self.assertEqual(again.stop(), 0)
+
+    def test_sockets_that_are_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            address = f"unix:{folder}/socket"
+            with ServerProcess([PROGRAM, "--listen=" + address, FREE_PORTS[1],
+                                "--device=cpu"]) as server:
+                self.assertFailsToStart(run(*FREE_PORTS[1:], "--listen=" + address),
+                                        address, "a server answers at this path")
+                self.assertEqual(server.listen, [address])
+                self.assertTrue(os.path.exists(f"{folder}/socket"))
+                server.send_signal(signal.SIGKILL)
+                server.wait()
+            # What a killed server leaves behind is in nobody's way.
+            with ServerProcess([PROGRAM, "--listen=" + address, FREE_PORTS[1],
+                                "--device=cpu"]) as again:
+                self.assertEqual(again.stop(), 0)
 
     def test_addresses_that_are_not_of_this_machine(self):
         for address, why in (("192.0.2.1:0", "not one of this machine"),
