@@ -4,6 +4,7 @@ environment and volumes that it gives them. Needs root, for the users and the mo
 
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import socket
@@ -79,17 +80,21 @@ class Stage:
         return ServerProcess([PROGRAMS / "reduction-server", "--device=cpu", *options],
                              env=environment, cwd="/", **identity(self._server))
 
-    def start_proxy(self):
-        return Proxy(self._proxy, self.port)
+    def start_proxy(self, files=None):
+        """`files`: how many files and connections each of its processes may have."""
+        return Proxy(self._proxy, self.port, files)
 
 
 class Proxy:
     """The proxy of compose.yaml, until the end of a with statement."""
 
-    def __init__(self, service, port):
+    def __init__(self, service, port, files):
+        def limit_files():
+            if files is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         self._stop_signal = signal.Signals[service["stop_signal"]]
         self._process = subprocess.Popen(service["entrypoint"], stdin=subprocess.DEVNULL, cwd="/",
-                                         **identity(service))
+                                         preexec_fn=limit_files, **identity(service))
         eventually(lambda: not self.running() or is_open(port), "the proxy listens")
         assert self.running(), "the proxy has ended"
         self._members = [self._process.pid, *children(self._process.pid)]
@@ -104,6 +109,10 @@ class Proxy:
 
     def running(self):
         return self._process.poll() is None
+
+    def most_open_files(self):
+        """Of one of its processes."""
+        return max(len(os.listdir(f"/proc/{pid}/fd")) for pid in self._members)
 
     def begin_to_stop(self):
         self._process.send_signal(self._stop_signal)

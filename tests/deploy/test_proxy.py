@@ -249,6 +249,35 @@ class LifecycleTest(unittest.TestCase):
         outcome = running.outcome()
         self.assertEqual(outcome.code, grpc.StatusCode.UNAVAILABLE, outcome.text)
 
+    def test_a_proxy_without_room_for_a_call_is_unavailable(self):
+        files = self.proxy.most_open_files() + 20
+        self.proxy.begin_to_stop()
+        self.proxy.wait()
+        with STAGE.start_proxy(files):
+            self.assertEqual(number(self.stub.Sum(array_request([1, 2], "int8")).value), 3)
+            watches = [self.health.Watch(health_pb2.HealthCheckRequest(), timeout=60)
+                       for _ in range(40)]
+            served = 0
+            for watch in watches:
+                try:
+                    self.assertEqual(next(watch).status, SERVING)
+                    served += 1
+                except grpc.RpcError as error:
+                    self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
+                    self.assertIn("no reduction server answers this proxy", error.details())
+            self.assertLess(served, len(watches))
+            for watch in watches:
+                watch.cancel()
+
+    def test_a_client_whose_machine_is_gone_is_noticed(self):
+        def timers():
+            return subprocess.run(["ss", "-tnoH", "sport", f":{STAGE.port}"], check=True,
+                                  capture_output=True, text=True).stdout.splitlines()
+        self.assertEqual(number(self.stub.Sum(array_request([1, 2], "int8")).value), 3)
+        eventually(lambda: all("timer:(keepalive," in line for line in timers()),
+                   "the system asks a silent client whether it is there")
+        self.assertGreater(len(timers()), 0)
+
     def test_a_stopping_proxy_lets_running_streams_finish(self):
         running = self.running_stream()
         self.proxy.begin_to_stop()
