@@ -12,6 +12,7 @@ from prometheus_server import SHIPPED, PrometheusServer
 
 SERIES = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.M)
 # A group of recording rules uses those before it: each needs the results of the last in the database.
+# Rules are evaluated until nothing new comes of it, for one evaluation in many gave nothing at all.
 GROUPS = (SHIPPED / "recording_rules.yml").read_text().count("- name: ")
 RULE_INTERVAL = "1s"
 
@@ -52,11 +53,17 @@ def build_database(recording, folder, instance):
     config = folder / "nothing.yml"
     config.write_text("scrape_configs: []\n")
     start, end = scrapes[0][0], scrapes[-1][0]
-    for turn in range(GROUPS):
+    known, turn = None, 0
+    while True:
         with PrometheusServer(config, folder / "data") as prometheus:
+            recorded = {name for name in prometheus.get("label/__name__/values") if ":" in name}
+            if turn >= GROUPS and recorded == known:
+                break
+            known = recorded
             promtool("rules", f"--start={math.floor(start)}", f"--end={math.ceil(end) + 1}",
                      f"--url={prometheus.url}", f"--output-dir={folder / f'rules{turn}'}",
                      f"--eval-interval={RULE_INTERVAL}", SHIPPED / "recording_rules.yml")
         for block in (folder / f"rules{turn}").iterdir():
             shutil.move(block, folder / "data")
+        turn += 1
     return config, start, end
