@@ -12,7 +12,7 @@ from prometheus_server import SHIPPED, PrometheusServer
 
 SERIES = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.M)
 # A group of recording rules uses those before it: each needs the results of the last in the database.
-# Rules are evaluated until nothing new comes of it, for one evaluation in many gave nothing at all.
+# Rules are evaluated until nothing new comes of it: once, what the last group gives was missing.
 GROUPS = (SHIPPED / "recording_rules.yml").read_text().count("- name: ")
 RULE_INTERVAL = "1s"
 
