@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "client/cli/random_numbers.h"
+#include "kernels/element_type.h"
 
 namespace reduction::cli {
 namespace {
 
-bool IsFloating(ElementType type) { return type <= ElementType::kFloat64; }
+bool IsFloating(ElementType type) {
+  return kernels::IsFloating(static_cast<kernels::ElementType>(type));
+}
 
 std::vector<Statistic> StatisticsOf(Command op, const std::vector<Statistic>& statistics) {
   switch (op) {
