@@ -12,6 +12,7 @@ set -euo pipefail
 exec </dev/null
 cd "$(dirname "$0")/.."
 source deploy/debian_root.sh
+source deploy/cuda_toolkit.sh
 
 fail() { echo "error: $*" >&2; exit 1; }
 lack() {
@@ -42,6 +43,7 @@ fi
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [[ " ${variants[*]} " == *" gpu "* ]]; then
   [ -x "$nvcc" ] || lack "no CUDA Toolkit for the gpu variant; test-image.sh cpu needs none"
+  toolkit=$(cuda_toolkit "$nvcc")
 fi
 
 # In name spaces of their own, mounts and left-over processes end with this script, however it ends.
@@ -79,7 +81,7 @@ base_images() {
 build() {
   local mounts=()
   if [ "$1" = gpu ]; then
-    mounts=(--volume "$(realpath "$(dirname "$(realpath "$nvcc")")/.."):/usr/local/cuda:ro")
+    mounts=(--volume "$toolkit:/usr/local/cuda:ro")
   fi
   buildah "${storage[@]}" build --isolation chroot --pull-never --layers --format docker \
     --build-arg "VARIANT=$1" "${mounts[@]}" --tag "reduction:$1" \
