@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what building and testing needs on Debian 12 or Ubuntu 24.04: only what is missing,
 # through apt, with sudo when not root. Safe to run again; prints one line when there is nothing to do.
-# --tools adds what formatting and packing need, --deploy what the tests of deploy/ run; --build-only is
-# for images: nothing of the tests, but a compiler cache and what CPack runs.
+# Never removes a package. --tools adds what formatting and packing need, --deploy what the tests of
+# deploy/ run, without leaving services of it running or enabled; --build-only is for images: nothing of
+# the tests, but a compiler cache and what CPack runs.
 set -euo pipefail
 exec </dev/null
 
@@ -15,6 +16,7 @@ test_packages=(
   git libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-grpcio python3-numpy python3-protobuf python3-venv
 )
+services=()
 for option in "$@"; do
   case $option in
     --build-only)
@@ -25,11 +27,14 @@ for option in "$@"; do
     --deploy)
       packages+=(
         prometheus
-        buildah podman runc debootstrap
-        nginx iproute2 python3-yaml
+        buildah podman debootstrap
+        nginx iproute2 python3-yaml systemd
       )
-      # Others package kubectl too, and two packages cannot hold one file.
+      # Others package these too, and two packages cannot hold one file: runc is in Docker's containerd.io.
       command -v kubectl >/dev/null || packages+=(kubernetes-client)
+      command -v runc >/dev/null || packages+=(runc)
+      # The tests run these programs themselves.
+      services=(prometheus nginx)
       ;;
     *)
       echo "error: unknown option $option; known: --build-only, --tools, --deploy" >&2
@@ -61,11 +66,25 @@ if [ "$(id -u)" -ne 0 ]; then
   sudo=(sudo)
 fi
 
+# A service that comes with a package would start at once and at every boot, and take its port.
+new_services=()
+for service in "${services[@]}"; do
+  [[ " ${missing[*]} " != *" $service "* ]] || new_services+=("$service.service")
+done
+policy=/usr/sbin/policy-rc.d
+if [ ${#new_services[@]} -gt 0 ] && [ ! -e $policy ]; then
+  trap '"${sudo[@]}" rm -f $policy' EXIT
+  "${sudo[@]}" install -m 755 /dev/stdin $policy <<<$'#!/bin/sh\nexit 101'
+fi
+
 echo "dependencies: installing ${missing[*]}"
 if ! { "${sudo[@]}" apt-get update -qq &&
        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
+         apt-get install -y -qq --no-remove --no-install-recommends "${missing[@]}" >/dev/null; }; then
   echo "error: apt-get failed (its output is above); check the network and the package sources," \
        "then run $0 again" >&2
   exit 1
+fi
+if [ ${#new_services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
+  "${sudo[@]}" systemctl disable --quiet "${new_services[@]}"
 fi
