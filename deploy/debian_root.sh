@@ -1,14 +1,22 @@
 # shellcheck shell=bash
 # Sourced by the scripts that make a Debian 12 of their own.
 
+# debian_sources: lines "URL suite" of this machine's Debian 12 sources whose lists it has.
+debian_sources() {
+  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' 'Origin: Debian' |
+    sort -u | grep ' bookworm' || true
+}
+
 # make_debian_root FOLDER [PACKAGE…]: a minimal Debian 12 with these packages. Its package sources,
 # proxies and certificates are this machine's; MIRROR=URL names another mirror.
 make_debian_root() {
   local root=$1 sources mirror packages file IFS=$' \t\n'
   shift
-  # Lines "URL suite" of this machine's Debian 12 sources.
-  sources=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
-              'Created-By: Packages' 'Origin: Debian' | sort -u | grep ' bookworm' || true)
+  sources=$(debian_sources)
+  if [ -z "$sources" ] && [ -z "${MIRROR:-}" ]; then
+    apt-get update -qq  # a machine without package lists does not know what its sources are of
+    sources=$(debian_sources)
+  fi
   mirror=${MIRROR:-$(awk '$2 == "bookworm" {print $1; exit}' <<<"$sources")}
   if [ -z "$mirror" ]; then
     echo "error: no Debian 12 mirror in this machine's sources; set MIRROR=URL" >&2
