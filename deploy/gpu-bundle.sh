@@ -3,6 +3,7 @@
 # nor this project: bin/ (programs, tests and benchmarks, stripped), lib/ (every shared library they
 # load but glibc's, found by relative paths), data/, and gpu-session.sh to run there.
 set -euo pipefail
+export LC_ALL=C  # ldd's messages as this script looks for them
 cd "$(dirname "$0")/.."
 
 programs=build/release/bin

@@ -5,6 +5,7 @@
 # MIRROR=URL names another Debian mirror, KEEP=1 keeps the root afterwards. About 2 GB in $TMPDIR.
 set -euo pipefail
 exec </dev/null
+export LC_ALL=C  # numbers with a point
 cd "$(dirname "$0")/.."
 source deploy/debian_root.sh
 

@@ -7,6 +7,7 @@
 # Needs root, xz and $TMPDIR on a file system that allows device files.
 set -euo pipefail
 exec </dev/null
+export LC_ALL=C  # numbers with a point
 source "$(dirname "$0")/server_functions.sh"
 
 fail() { echo "error: $*" >&2; exit 1; }

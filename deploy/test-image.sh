@@ -2,14 +2,17 @@
 # Builds the image of HEAD's deploy/docker/Dockerfile without Docker and runs it as a node would: with a
 # read-only root, without capabilities, as uid 10001. A client outside sums arrays, and SIGTERM must
 # let a running call finish.
-#   test-image.sh [--save-root=FILE.tar.xz] [gpu] [cpu]      without a name: both variants
-# The Dockerfile's base images are stood in for by a minimal Debian 12, whose mirror and proxies are this
-# machine's, and by this machine's CUDA Toolkit. --save-root keeps the GPU image's files for
-# test-image-root.sh. Needs root, buildah, podman, runc, debootstrap, about 8 GB in $TMPDIR, and no GPU;
-# exit status 77: it lacks one (with REDUCTION_REQUIRE_DEPLOY=1: 1). build/image-cache, which may be
-# removed, makes a second run short.
+#   test-image.sh [--all-architectures] [--save-root=FILE.tar.xz] [gpu] [cpu]
+# Without a name: both variants. The Dockerfile's base images are stood in for by a minimal Debian 12,
+# whose mirror and proxies are this machine's, and by this machine's CUDA Toolkit. To save time the GPU
+# code is that of development builds (PTX of 7.5 and code for 9.0) and not the Dockerfile's own list,
+# which --all-architectures takes. --save-root keeps the GPU image's files for test-image-root.sh. Needs
+# root, buildah, podman, runc, debootstrap, about 8 GB in $TMPDIR, and no GPU; exit status 77: it lacks
+# one (with REDUCTION_REQUIRE_DEPLOY=1: 1). build/image-cache, which may be removed, makes a second run
+# short.
 set -euo pipefail
 exec </dev/null
+export LC_ALL=C  # numbers with a point
 cd "$(dirname "$0")/.."
 source deploy/debian_root.sh
 source deploy/cuda_toolkit.sh
@@ -22,12 +25,15 @@ lack() {
 }
 
 save_root=''
+architectures=(--build-arg 'CUDA_ARCHITECTURES=75-virtual;90-real')
 variants=()
 for argument in "$@"; do
   case $argument in
     --save-root=?*) save_root=$(realpath "${argument#*=}") ;;
+    --all-architectures) architectures=() ;;
     gpu | cpu) variants+=("$argument") ;;
-    *) echo "error: unknown argument $argument; known: --save-root=FILE, gpu, cpu" >&2; exit 2 ;;
+    *) echo "error: unknown argument $argument; known: --all-architectures," \
+              "--save-root=FILE, gpu, cpu" >&2; exit 2 ;;
   esac
 done
 [ ${#variants[@]} -gt 0 ] || variants=(gpu cpu)
@@ -40,9 +46,8 @@ if [[ -n "$save_root" && " ${variants[*]} " != *" gpu "* ]]; then
   echo "error: --save-root keeps the gpu variant, and only ${variants[*]} is built" >&2
   exit 2
 fi
-nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [[ " ${variants[*]} " == *" gpu "* ]]; then
-  [ -x "$nvcc" ] || lack "no CUDA Toolkit for the gpu variant; test-image.sh cpu needs none"
+  nvcc=$(find_nvcc) || lack "no CUDA Toolkit for the gpu variant; test-image.sh cpu needs none"
   toolkit=$(cuda_toolkit "$nvcc")
 fi
 
@@ -79,12 +84,12 @@ base_images() {
 
 # build VARIANT
 build() {
-  local mounts=()
+  local arguments=()
   if [ "$1" = gpu ]; then
-    mounts=(--volume "$toolkit:/usr/local/cuda:ro")
+    arguments=("${architectures[@]}" --volume "$toolkit:/usr/local/cuda:ro")
   fi
   buildah "${storage[@]}" build --isolation chroot --pull-never --layers --format docker \
-    --build-arg "VARIANT=$1" "${mounts[@]}" --tag "reduction:$1" \
+    --build-arg "VARIANT=$1" "${arguments[@]}" --tag "reduction:$1" \
     --file "$work/source/deploy/docker/Dockerfile" "$work/source" >"$work/build.log" 2>&1 || {
       tail -n 40 "$work/build.log" >&2
       fail "the $1 image was not built"
