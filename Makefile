@@ -1,4 +1,4 @@
-# `make` lists the targets. PRESET chooses a preset of CMakePresets.json (default, ci, asan, tsan).
+# `make` lists the targets. PRESET chooses one of CMakePresets.json (default, ci, package, asan, tsan).
 PRESET ?= default
 JOBS ?= $(shell nproc)
 VENV := build/venv

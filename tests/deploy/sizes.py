@@ -12,5 +12,6 @@ def byte_count(text):
 
 
 def seconds(text):
-    """Of 30s: 30."""
-    return int(re.fullmatch(r"(\d+)s", text)[1])
+    """Of 30s: 30, of 2m: 120."""
+    number, unit = re.fullmatch(r"(\d+)([sm])", text).groups()
+    return int(number) * {"s": 1, "m": 60}[unit]

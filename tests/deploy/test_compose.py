@@ -18,6 +18,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = SOURCE / "deploy/docker"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 NGINX = (FOLDER / "nginx.conf").read_text()
+LONGEST_START = 1800  # seconds
 PROGRAMS = pathlib.Path(sys.executable).parent
 
 
@@ -135,6 +136,11 @@ class ComposeTest(unittest.TestCase):
         self.assertGreaterEqual(seconds(self.server["stop_grace_period"]), drain + 2)
         self.assertGreaterEqual(seconds(self.proxy["stop_grace_period"]),
                                 seconds(directive("worker_shutdown_timeout")) + 2)
+
+    def test_a_start_may_compile_kernels(self):
+        self.assertGreaterEqual(seconds(self.server["healthcheck"]["start_period"]), LONGEST_START)
+        of_the_image, = re.findall(r"(?m)^HEALTHCHECK .*--start-period=(\w+) ", DOCKERFILE)
+        self.assertGreaterEqual(seconds(of_the_image), LONGEST_START)
 
     def test_the_server_has_more_memory_than_it_gives_to_calls(self):
         limit = byte_count(self.server["environment"]["REDUCTION_MEMORY_LIMIT"])
