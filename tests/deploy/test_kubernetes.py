@@ -2,6 +2,7 @@
 Kubernetes and agree with the server's options."""
 
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -14,6 +15,9 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "deploy/kubernetes"
 # The oldest and the newest that the checker knows, and one between. The gRPC probe is in all.
 VERSIONS = ("1.25", "1.30", kubernetes_validate.latest_version())
 SERVICE = "reduction.v1.Reduction"
+METRICS_SERVICE = "reduction-server-metrics"
+LONGEST_START = 1800  # seconds
+OPERATIONS = (FOLDER.parents[1] / "docs/OPERATIONS.md").read_text()
 
 
 def render(overlay):
@@ -26,7 +30,10 @@ class OverlayTest:
     """What holds for both overlays."""
 
     def setUp(self):
-        self.objects = {entry["kind"]: entry for entry in render(self.overlay)}
+        entries = render(self.overlay)
+        self.services = {entry["metadata"]["name"]: entry["spec"] for entry in entries
+                         if entry["kind"] == "Service"}
+        self.objects = {entry["kind"]: entry for entry in entries}
         self.pod = self.objects["Deployment"]["spec"]["template"]["spec"]
         self.container, = self.pod["containers"]
         self.options = dict(argument.removeprefix("--").split("=")
@@ -38,7 +45,7 @@ class OverlayTest:
         self.assertEqual(set(self.objects), {"Deployment", "PodDisruptionBudget", "Service",
                                              "ServiceAccount"})
         for version in VERSIONS:
-            for entry in self.objects.values():
+            for entry in render(self.overlay):
                 kubernetes_validate.validate(entry, version, strict=True)
 
     def test_a_wrong_name_would_not_follow_it(self):
@@ -50,18 +57,18 @@ class OverlayTest:
         labels = self.objects["Deployment"]["spec"]["template"]["metadata"]["labels"]
         for selector in (self.objects["Deployment"]["spec"]["selector"]["matchLabels"],
                          self.objects["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
-                         self.objects["Service"]["spec"]["selector"]):
+                         *(service["selector"] for service in self.services.values())):
             self.assertLessEqual(selector.items(), labels.items())
             self.assertTrue(selector)
 
     def test_ports_are_the_servers(self):
         for name, option in (("grpc", "listen"), ("metrics", "metrics")):
             self.assertEqual(self.options[option], f"0.0.0.0:{self.ports[name]}")
-        service = self.objects["Service"]["spec"]
-        self.assertEqual(service["clusterIP"], "None")
-        self.assertEqual({port["name"]: port["port"] for port in service["ports"]}, self.ports)
-        for port in service["ports"]:
-            self.assertEqual(port["targetPort"], port["name"])
+        for service, name in (("reduction-server", "grpc"), (METRICS_SERVICE, "metrics")):
+            port, = self.services[service]["ports"]
+            self.assertEqual((port["name"], port["port"], port["targetPort"]),
+                             (name, self.ports[name], name))
+            self.assertEqual(self.services[service]["clusterIP"], "None")
         annotations = self.objects["Deployment"]["spec"]["template"]["metadata"]["annotations"]
         self.assertEqual(annotations["prometheus.io/port"], str(self.ports["metrics"]))
 
@@ -70,8 +77,20 @@ class OverlayTest:
                                ("readinessProbe", SERVICE)):
             grpc = self.container[probe]["grpc"]
             self.assertEqual((grpc["port"], grpc.get("service", "")), (self.ports["grpc"], service))
+
+    def test_a_start_may_compile_kernels(self):
         start = self.container["startupProbe"]
-        self.assertGreaterEqual(start["periodSeconds"] * start["failureThreshold"], 30)
+        patience = start["periodSeconds"] * start["failureThreshold"]
+        self.assertGreaterEqual(patience, LONGEST_START)
+        self.assertGreater(self.objects["Deployment"]["spec"]["progressDeadlineSeconds"], patience)
+
+    def test_prometheus_finds_servers_that_are_not_ready(self):
+        self.assertTrue(self.services[METRICS_SERVICE]["publishNotReadyAddresses"])
+        self.assertFalse(self.services["reduction-server"].get("publishNotReadyAddresses"))
+        discovery, = re.findall(r"`dns_sd_configs: (\[.*\])`", OPERATIONS)
+        config, = yaml.safe_load(discovery)
+        self.assertEqual(config, {"names": [f"{METRICS_SERVICE}.NAMESPACE.svc"], "type": "A",
+                                  "port": self.ports["metrics"]})
 
     def test_stopping_leaves_time_for_the_drain(self):
         program, wait = self.container["lifecycle"]["preStop"]["exec"]["command"]
