@@ -10,6 +10,12 @@ from prometheus_server import SHIPPED, SOURCE
 GRID_WIDTH = 24
 
 
+def distinguishing_label(expression):
+    """The label by which the series of an expression differ in any case."""
+    aggregation = re.match(r"sum by \((\w+)\)", expression)
+    return aggregation[1] if aggregation else "instance"
+
+
 class DashboardTest(unittest.TestCase):
 
     @classmethod
@@ -57,7 +63,19 @@ class DashboardTest(unittest.TestCase):
                 self.assertRegex(panel["description"], r"\.$")
                 self.assertTrue(panel["options"]["legend"]["showLegend"])
                 for target in panel["targets"]:
-                    self.assertIn("{{instance}}", target["legendFormat"])
+                    self.assertIn(f"{{{{{distinguishing_label(target['expr'])}}}}}",
+                                  target["legendFormat"])
+
+    def test_what_is_stacked_adds_up(self):
+        """Rates do. Means that each instance or device has for itself do not: only a mean over all
+        that is chosen may be stacked."""
+        stacked = [target["expr"] for panel in self.panels for target in panel["targets"]
+                   if "stacking" in panel["fieldConfig"]["defaults"]["custom"]]
+        self.assertTrue(stacked)
+        rate = r"\w+:\w+:rate\d+m{[^}]*}"
+        for expression in stacked:
+            self.assertRegex(expression, rf"^{rate}( > 0)?$|^(?P<sum>sum by \(\w+\)) \({rate}\)"
+                                         rf" / \((?P=sum) \({rate}\) > 0\)$")
 
     def test_expressions_use_known_variables(self):
         known = {variable["name"] for variable in self.dashboard["templating"]["list"]}
@@ -79,7 +97,7 @@ class AlertsTest(unittest.TestCase):
 
     def test_every_alert_has_what_its_reader_needs(self):
         rules = re.split(r"(?m)^ *- alert: ", (SHIPPED / "alerts.yml").read_text())[1:]
-        self.assertEqual(len(rules), 6)
+        self.assertEqual(len(rules), 7)
         for rule in rules:
             name = rule.split()[0]
             with self.subTest(alert=name):
