@@ -15,7 +15,7 @@ DOCS = SOURCE / "docs"
 TEXT = (DOCS / "OPERATIONS.md").read_text()
 BLOCKS = re.findall(r"(?m)^```(\S+ ?.*)\n((?:.*\n)*?)```$", TEXT)
 # Options of other programs than ours.
-FOREIGN = {"--build", "--gpu-reset", "--query-gpu", "--format", "--previous"}
+FOREIGN = {"--build", "--preset", "--gpu-reset", "--query-gpu", "--format", "--previous"}
 PROGRAMS = pathlib.Path(PROGRAM).resolve().parent
 
 
