@@ -1,10 +1,10 @@
 """A stage for the server and the proxy of compose.yaml: a network and mounts of the test's own, in
-which both run from the very files that compose mounts, as the users and with the commands,
+which both run from copies of the very files that compose mounts, as the users and with the commands,
 environment and volumes that it gives them. Needs root, for the users and the mounts."""
 
+import itertools
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import socket
@@ -31,9 +31,18 @@ def enter():
         os.execvp("unshare", [*namespaces, sys.executable, *sys.argv])
     run("ip", "link", "set", "lo", "up")
     run("mount", "-t", "tmpfs", "-o", "mode=0755", "tmpfs", "/run")
-    PROGRAMS.mkdir()  # where every user may run them
+    os.umask(0o022)
+    PROGRAMS.mkdir()
     for program in ("REDUCTION_SERVER", "REDUCTION_COMMAND"):
-        shutil.copy(os.environ[program], PROGRAMS)
+        public_copy(os.environ[program], 0o755)
+
+
+def public_copy(path, mode=0o644):
+    """A copy that every user may read, whatever the mode of the file and of the folders above it."""
+    copy = PROGRAMS / pathlib.Path(path).name
+    shutil.copy(path, copy)
+    copy.chmod(mode)
+    return copy
 
 
 def run(*command):
@@ -68,7 +77,7 @@ class Stage:
         for volume in self._proxy["volumes"]:
             source, target = volume.split(":")[:2]
             if source.startswith("."):
-                run("mount", "--bind", str(FOLDER / source), target)
+                run("mount", "--bind", str(public_copy(FOLDER / source)), target)
             else:
                 assert volume in self._server["volumes"], "the server does not share the volume"
                 mount(target, self.compose["volumes"][source]["driver_opts"]["o"])
@@ -80,24 +89,21 @@ class Stage:
         return ServerProcess([PROGRAMS / "reduction-server", "--device=cpu", *options],
                              env=environment, cwd="/", **identity(self._server))
 
-    def start_proxy(self, files=None):
-        """`files`: how many files and connections each of its processes may have."""
-        return Proxy(self._proxy, self.port, files)
+    def start_proxy(self):
+        return Proxy(self._proxy, self.port)
 
 
 class Proxy:
-    """The proxy of compose.yaml, until the end of a with statement."""
+    """The proxy of compose.yaml, until the end of a with statement. It has a process for each core of
+    the machine; all calls of a connection are in one."""
 
-    def __init__(self, service, port, files):
-        def limit_files():
-            if files is not None:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    def __init__(self, service, port):
+        self._identity = identity(service)
         self._stop_signal = signal.Signals[service["stop_signal"]]
         self._process = subprocess.Popen(service["entrypoint"], stdin=subprocess.DEVNULL, cwd="/",
-                                         preexec_fn=limit_files, **identity(service))
+                                         **self._identity)
         eventually(lambda: not self.running() or is_open(port), "the proxy listens")
         assert self.running(), "the proxy has ended"
-        self._members = [self._process.pid, *children(self._process.pid)]
 
     def __enter__(self):
         return self
@@ -110,9 +116,17 @@ class Proxy:
     def running(self):
         return self._process.poll() is None
 
-    def most_open_files(self):
-        """Of one of its processes."""
-        return max(len(os.listdir(f"/proc/{pid}/fd")) for pid in self._members)
+    def _members(self):
+        return [self._process.pid, *children(self._process.pid)]
+
+    def leave_room(self, files):
+        """Each of its processes may open so many files and connections more, and no further ones."""
+        for pid in self._members():
+            taken = set(map(int, os.listdir(f"/proc/{pid}/fd")))
+            free = (number for number in itertools.count() if number not in taken)
+            most = 1 + next(itertools.islice(free, files - 1, None))  # above all that it may open
+            subprocess.run(["prlimit", f"--pid={pid}", f"--nofile={most}"], check=True, cwd="/",
+                           **self._identity)  # root may not have the right to
 
     def begin_to_stop(self):
         self._process.send_signal(self._stop_signal)
@@ -121,8 +135,8 @@ class Proxy:
         return self._process.wait(timeout=PATIENCE_SECONDS)
 
     def peak_resident_bytes(self):
-        """Of all its processes together."""
-        return sum(int(line.split()[1]) << 10 for pid in self._members
+        """Of the process that has taken most."""
+        return max(int(line.split()[1]) << 10 for pid in self._members()
                    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
                    if line.startswith("VmHWM:"))
 

@@ -23,7 +23,7 @@ from server_process import eventually
 from test_drain import RunningStream
 
 STREAM_BYTES = int(os.environ.get("REDUCTION_PROXY_STREAM_BYTES", 1 << 30))
-# What the proxy may take for one stream: buffers, however long the stream is.
+# What a process of the proxy may take for one stream: buffers, however long the stream is.
 PROXY_BYTES = 64 << 20
 SUM = [pb.STATISTIC_SUM]
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -250,24 +250,21 @@ class LifecycleTest(unittest.TestCase):
         self.assertEqual(outcome.code, grpc.StatusCode.UNAVAILABLE, outcome.text)
 
     def test_a_proxy_without_room_for_a_call_is_unavailable(self):
-        files = self.proxy.most_open_files() + 20
-        self.proxy.begin_to_stop()
-        self.proxy.wait()
-        with STAGE.start_proxy(files):
-            self.assertEqual(number(self.stub.Sum(array_request([1, 2], "int8")).value), 3)
-            watches = [self.health.Watch(health_pb2.HealthCheckRequest(), timeout=60)
-                       for _ in range(40)]
-            served = 0
-            for watch in watches:
-                try:
-                    self.assertEqual(next(watch).status, SERVING)
-                    served += 1
-                except grpc.RpcError as error:
-                    self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
-                    self.assertIn("no reduction server answers this proxy", error.details())
-            self.assertLess(served, len(watches))
-            for watch in watches:
-                watch.cancel()
+        self.assertEqual(number(self.stub.Sum(array_request([1, 2], "int8")).value), 3)
+        self.proxy.leave_room(20)
+        watches = [self.health.Watch(health_pb2.HealthCheckRequest(), timeout=60)
+                   for _ in range(40)]
+        served = 0
+        for watch in watches:
+            try:
+                self.assertEqual(next(watch).status, SERVING)
+                served += 1
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
+                self.assertIn("no reduction server answers this proxy", error.details())
+        self.assertLess(served, len(watches))
+        for watch in watches:
+            watch.cancel()
 
     def test_a_client_whose_machine_is_gone_is_noticed(self):
         def timers():
