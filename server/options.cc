@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iostream>
 #include <map>
+#include <string_view>
 
 #include "server/version.h"
 
@@ -27,6 +28,15 @@ std::string CheckHostAndPort(const std::string& address) {
 
 std::string CheckListenAddress(const std::string& address) {
   return address.rfind("unix:", 0) == 0 ? "" : CheckHostAndPort(address);
+}
+
+// The library that serves metrics takes IPv4 alone.
+std::string CheckMetricsAddress(const std::string& address) {
+  std::string wrong = CheckHostAndPort(address);
+  if (!wrong.empty()) return wrong;
+  const std::string_view host = std::string_view(address).substr(0, address.rfind(':'));
+  if (!host.empty() && host.find(':') == std::string_view::npos) return "";
+  return address + " has no IPv4 address or name before its port; 0.0.0.0:PORT is every address";
 }
 
 // Puts the number of a DeviceMode in place of its name. Empty, or what is wrong.
@@ -54,8 +64,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       ->envname("REDUCTION_LISTEN")
       ->capture_default_str();
   app.add_option("--metrics", options.metrics,
-                 "Address of the Prometheus metrics (host:port); keep it private")
-      ->check(CLI::Validator(CheckHostAndPort, "ADDR"))
+                 "IPv4 address of the Prometheus metrics (host:port); keep it private")
+      ->check(CLI::Validator(CheckMetricsAddress, "ADDR"))
       ->envname("REDUCTION_METRICS")
       ->capture_default_str();
   app.add_option("--device", options.engine.mode,
@@ -90,8 +100,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       ->envname("REDUCTION_DRAIN")
       ->capture_default_str();
   app.add_option("--min-stream-rate", options.min_stream_rate,
-                 "Bytes a second below which a stream is ended, measured over 10 s of waiting for "
-                 "its client; 0: never")
+                 "Bytes a second below which a stream is ended, measured in whole messages over "
+                 "10 s of waiting for its client; 0: never")
       ->transform(size)
       ->envname("REDUCTION_MIN_STREAM_RATE")
       ->capture_default_str();

@@ -53,6 +53,10 @@ class OptionsTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, r"^error: [^\n]+ --help [^\n]+\n$")
                 self.assertIn(argument.split("=")[0], done.stderr)
+        for address in ("[::]:9464", "[::1]:0", ":::9464", ":9464"):
+            done = run(*FREE_PORTS, f"--metrics={address}")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), address)
+            self.assertIn(f"--metrics: {address} has no IPv4 address", done.stderr)
         self.assertIn("tpu is not auto, cpu or cuda", run("--device=tpu").stderr)
 
     def test_wrong_usage_in_the_environment(self):
