@@ -25,14 +25,15 @@ class QueryError(Exception):
 
 def derive_config(folder, target, interval="1s"):
     """Writes the shipped configuration with another server, scraped and evaluated every `interval`,
-    and its rules into `folder`; returns the path of the configuration."""
+    and without the DCGM exporter, and its rules into `folder`; returns the configuration's path."""
     for rules in ("recording_rules.yml", "alerts.yml"):
         shutil.copy(SHIPPED / rules, folder)
     text = (SHIPPED / "prometheus.yml").read_text()
     text, targets = re.subn(r'"reduction-server:9464"', f'"{target}"', text)
     text, intervals = re.subn(r"(?m)^(  (?:scrape|evaluation)_interval:) \S+$", rf"\1 {interval}",
                               text)
-    assert (targets, intervals) == (1, 2), (targets, intervals)
+    text, exporters = re.subn(r"(?m)^  - job_name: dcgm-exporter\n(?: {4}.*\n)+", "", text)
+    assert (targets, intervals, exporters) == (1, 2, 1), (targets, intervals, exporters)
     path = pathlib.Path(folder) / "prometheus.yml"
     path.write_text(text)
     return path
