@@ -21,12 +21,14 @@ enum class Filling {
 inline constexpr Filling kAllFillings[] = {Filling::kAnyBits, Filling::kModest, Filling::kMixed,
                                            Filling::kConstant};
 
-// binary16 or bfloat16 bits of a float, truncated; subnormal binary16 become zeros.
+// binary16 bits of a float, truncated: numbers beyond the range become infinities, subnormal ones
+// zeros. A NaN is a quiet one of its sign.
 inline uint16_t TruncatedFloat16(float x) {
   const uint32_t bits = kernels::BitCast<uint32_t>(x);
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000u);
   const int exponent = static_cast<int>(bits >> 23 & 0xffu) - 112;
   if (exponent <= 0) return sign;
+  if (exponent >= 31) return static_cast<uint16_t>(sign | (x != x ? 0x7e00u : 0x7c00u));
   return static_cast<uint16_t>(sign | static_cast<uint32_t>(exponent) << 10 |
                                (bits >> 13 & 0x3ffu));
 }
