@@ -6,6 +6,7 @@
 
 #include "kernels/float_environment.h"
 #include "kernels/partial_check.h"
+#include "kernels/result.h"
 
 namespace reduction::kernels {
 namespace {
@@ -22,7 +23,7 @@ class Writer {
       bytes_.push_back(static_cast<char>(static_cast<uint64_t>(value) >> (8 * i)));
     }
   }
-  void PutReal(double value) { Put(BitCast<uint64_t>(value)); }
+  void PutReal(double value) { Put(BitCast<uint64_t>(Canonical(value))); }
   void PutBytes(std::string_view bytes) { bytes_ += bytes; }
   std::string Take() { return std::move(bytes_); }
 
@@ -60,14 +61,23 @@ size_t NodeBytes(const Plan& plan) {
          (Has(plan, kNanCountComponent) ? 8 : 0) + (Has(plan, kNonzeroComponent) ? 8 : 0);
 }
 
+// The sum without what differs from device to device: a dot of 64-bit integers has a meaning modulo
+// 2^64 alone.
+Int128 CanonicalSum(const Plan& plan, const Int128& sum) {
+  if (!Has(plan, kDotComponent) || ElementSize(plan.type) < 8) return sum;
+  return IsSigned(plan.type) ? Int128::FromInt64(static_cast<int64_t>(sum.low))
+                             : Int128::FromUint64(sum.low);
+}
+
 void PutNode(const Plan& plan, const State& state, Writer* out) {
   out->Put(state.count);
   if (HasSum(plan)) {
     if (IsFloating(plan.type)) {
       out->PutReal(state.sum);
     } else {
-      out->Put(state.integer_sum.low);
-      out->Put(state.integer_sum.high);
+      const Int128 sum = CanonicalSum(plan, state.integer_sum);
+      out->Put(sum.low);
+      out->Put(sum.high);
     }
   }
   if (Has(plan, kExtremaComponent)) {

@@ -9,6 +9,8 @@
 //   sum, dot: f64 (floats) or u64 low, i64 high; extrema: i64 min key, i64 max key;
 //   arg: u64 argmin, u64 argmax; squares, L1: f64; moments: f64 shift, f64 s1, f64 m2;
 //   NaN count, non-zero count: u64.
+// Equal elements give equal bytes on every device: a NaN is written as the canonical quiet one, and
+// of a dot of 64-bit integers, which is modulo 2^64, high extends low. Readers take any.
 #pragma once
 
 #include <cstdint>

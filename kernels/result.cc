@@ -10,8 +10,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double Canonical(double x) { return std::isnan(x) ? kNan : x; }
-
 Value Extremum(ElementType type, int64_t key, int64_t nan_key) {
   if (!IsFloating(type)) {
     if (type == ElementType::kUint64) return static_cast<uint64_t>(key) ^ (uint64_t{1} << 63);

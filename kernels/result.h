@@ -1,7 +1,9 @@
 // From the state of an array to the values of its statistics.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <variant>
 
 #include "kernels/fixed_order.h"
@@ -28,6 +30,11 @@ struct ResultOptions {
   OverflowPolicy overflow = OverflowPolicy::kWrap;
   uint64_t ddof = 0;  // variance divides by n - ddof; NaN where ddof >= n
 };
+
+// x, or for any NaN, whose bits differ from device to device, the canonical quiet one.
+inline double Canonical(double x) {
+  return std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x;
+}
 
 // The value of `statistic` of an array of `elements` elements (ignored NaNs included) in `state`.
 // Sums and extrema of floats, means, variances and norms are double, NaNs canonical; sums of signed

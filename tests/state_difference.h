@@ -7,13 +7,14 @@
 #include <sstream>
 #include <string>
 
-#include "kernels/fixed_order.h"
+#include "kernels/partial.h"
 
 namespace reduction::testing {
 
-// Empty when the components of `plan` and the counts are the same in both states: equal bits, any
-// NaN for a NaN (results make them canonical). Of a dot of 64-bit integers, only the low 64 bits
-// have a meaning. Else it names each difference.
+// Empty when the components of `plan` and the counts are the same in both states: equal bits, but
+// any NaN for a NaN, and of a dot of 64-bit integers the low 64 bits alone. Devices differ in
+// these; results and partials make them canonical, so the states' bytes in a partial must be equal
+// too. Else it names each difference.
 inline std::string StateDifference(const kernels::Plan& plan, const kernels::State& a,
                                    const kernels::State& b) {
   std::ostringstream out;
@@ -55,6 +56,10 @@ inline std::string StateDifference(const kernels::Plan& plan, const kernels::Sta
   if (has(kernels::kL1Component)) reals("l1", a.l1, b.l1);
   if (has(kernels::kNanCountComponent)) integers("nan_count", a.nan_count, b.nan_count);
   if (has(kernels::kNonzeroComponent)) integers("nonzero", a.nonzero_count, b.nonzero_count);
+  const auto bytes = [&plan](const kernels::State& state) {
+    return kernels::EncodePartial({plan, 0, state.count, {{{}, state}}});
+  };
+  if (bytes(a) != bytes(b)) out << "bytes of a partial; ";
   return out.str();
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -49,6 +51,27 @@ Partial DecodeOrDie(const std::string& bytes) {
   const std::optional<Partial> partial = DecodePartial(bytes, &error);
   EXPECT_TRUE(partial.has_value()) << error;
   return partial.value_or(Partial{});
+}
+
+// Whether `again`, the encoding of what `bytes` say, has the same bytes, but for the canonical NaN
+// in place of another, and the canonical high half of a dot of 64-bit integers.
+bool SaysTheSame(const Plan& plan, const std::string& bytes, const std::string& again) {
+  constexpr size_t kHeader = 32;
+  constexpr size_t kDotNode = 24;
+  const bool wide_dot = plan.components == kDotComponent && ElementSize(plan.type) == 8;
+  if (again.size() != bytes.size() || again.compare(0, kHeader, bytes, 0, kHeader) != 0) {
+    return false;
+  }
+  for (size_t at = kHeader; at < bytes.size(); at += 8) {
+    uint64_t before = 0;
+    uint64_t after = 0;
+    std::memcpy(&before, bytes.data() + at, 8);
+    std::memcpy(&after, again.data() + at, 8);
+    const bool nan = std::isnan(BitCast<double>(before)) && after == 0x7ff8000000000000;
+    const bool high_half = wide_dot && (at - kHeader) % kDotNode == 16;
+    if (before != after && !nan && !high_half) return false;
+  }
+  return true;
 }
 
 class PartialTest : public ::testing::TestWithParam<ElementType> {};
@@ -109,7 +132,7 @@ TEST_P(PartialTest, EveryMutationAndTruncationIsRefusedOrSound) {
             continue;
           }
           // What is accepted says the same as its bytes, and combining it is safe.
-          ASSERT_EQ(EncodePartial(*partial), mutated);
+          ASSERT_TRUE(SaysTheSame(partial->plan, mutated, EncodePartial(*partial))) << at;
           uint64_t elements = 0;
           CombinePartials({*partial}, &elements, &error);
         }
@@ -157,6 +180,70 @@ TEST(PartialEncodingTest, HasTheDocumentedBytes) {
       "\x02\0\0\0\0\0\0\0",                                               // not zero
       64);
   EXPECT_EQ(EncodePartial(PartOf(plan, bytes, bytes, 0, 2)), expected);
+}
+
+// The encoding of one node of two elements.
+std::string BytesOf(const Plan& plan, const State& state) {
+  return EncodePartial({plan, 0, 2, {{{0, 0}, state}}});
+}
+
+TEST(PartialEncodingTest, EveryNanIsTheCanonicalOne) {
+  const Plan plan{ElementType::kFloat64, kAllOneArrayComponents};
+  const auto with_nan = [](uint64_t bits) {
+    State state;
+    state.count = 2;
+    state.sum = state.sum_squares = state.l1 = BitCast<double>(bits);
+    state.shift = state.s1 = state.m2 = BitCast<double>(bits);
+    return state;
+  };
+  const std::string canonical = BytesOf(plan, with_nan(0x7ff8000000000000));
+  for (const uint64_t bits : {0xfff8000000000000u, 0x7fffffffffffffffu, 0x7ff8000000000001u}) {
+    EXPECT_EQ(BytesOf(plan, with_nan(bits)), canonical) << bits;
+  }
+  EXPECT_NE(BytesOf(plan, with_nan(0x7ff0000000000000)), canonical);  // an infinity
+}
+
+TEST(PartialEncodingTest, HighHalfOfADotOf64BitIntegersExtendsTheLowHalf) {
+  const auto with_sum = [](uint64_t low, int64_t high) {
+    State state;
+    state.count = 2;
+    state.integer_sum.low = low;
+    state.integer_sum.high = high;
+    return state;
+  };
+  constexpr uint64_t kTop = uint64_t{1} << 63;
+  for (const uint64_t low : {uint64_t{0}, uint64_t{5}, kTop, UINT64_MAX}) {
+    for (const int64_t high : {0, -1, 1, 77}) {
+      const Plan dot_of_signed{ElementType::kInt64, kDotComponent};
+      EXPECT_EQ(BytesOf(dot_of_signed, with_sum(low, high)),
+                BytesOf(dot_of_signed, with_sum(low, low < kTop ? 0 : -1)));
+      const Plan dot_of_unsigned{ElementType::kUint64, kDotComponent};
+      EXPECT_EQ(BytesOf(dot_of_unsigned, with_sum(low, high)),
+                BytesOf(dot_of_unsigned, with_sum(low, 0)));
+    }
+  }
+  // Sums, and dots of smaller integers, are exact.
+  for (const Plan& plan :
+       {Plan{ElementType::kInt64, kSumComponent}, Plan{ElementType::kUint64, kSumComponent},
+        Plan{ElementType::kInt32, kDotComponent}}) {
+    EXPECT_NE(BytesOf(plan, with_sum(kTop, 0)), BytesOf(plan, with_sum(kTop, -1)));
+  }
+}
+
+// Sums of the elements' halves carry where sums modulo 2^64 do not.
+TEST(PartialEncodingTest, DotsOf64BitIntegersHaveTheSameBytesInEveryOrder) {
+  constexpr uint64_t kCount = 3 * kLeafBytes / sizeof(uint64_t);
+  for (const ElementType type : {ElementType::kInt64, ElementType::kUint64}) {
+    std::vector<uint64_t> x(kCount);
+    x[0] = x[32] = x[kCount / 2] = uint64_t{1} << (type == ElementType::kInt64 ? 62 : 63);
+    const std::vector<uint64_t> ones(kCount, 1);
+    const auto* x_bytes = reinterpret_cast<const std::byte*>(x.data());
+    const auto* y_bytes = reinterpret_cast<const std::byte*>(ones.data());
+    const Plan plan{type, kDotComponent};
+    const State exact = ReferenceReduce(plan, x_bytes, y_bytes, kCount);
+    EXPECT_EQ(StateDifference(plan, ReduceOnCpu(plan, x_bytes, y_bytes, kCount), exact), "")
+        << ElementTypeName(type);
+  }
 }
 
 TEST(PartialEncodingTest, EmptyPartHasNoNodes) {
