@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "kernels/float_environment.h"
 #include "server/array_reduction.h"
 
 namespace reduction::server {
@@ -80,6 +81,7 @@ std::vector<Work*> DevicePool::Take(size_t slot_bytes) {
 }
 
 void DevicePool::RunLane(kernels::Lane& lane) {
+  const kernels::DefaultFloatEnvironment environment;
   LaneDriver driver(lane, metrics_);
   for (std::vector<Work*> batch = Take(lane.slot_bytes()); !batch.empty();
        batch = Take(lane.slot_bytes())) {

@@ -1,5 +1,6 @@
 #include "server/response.h"
 
+#include "kernels/float_environment.h"
 #include "kernels/partial.h"
 #include "reduction/v1/reduction.pb.h"
 #include "server/codec.h"
@@ -61,13 +62,17 @@ void SetCommon(const ReductionSpec& spec, uint64_t elements, const kernels::Orde
   }
 }
 
+// Not inlined: see DefaultFloatEnvironment.
+[[gnu::noinline]] kernels::State TotalOf(const kernels::OrderedFold& fold) { return fold.Total(); }
+
 }  // namespace
 
 std::optional<Refusal> EncodeResponse(const ReductionSpec& spec, uint64_t elements,
                                       const kernels::OrderedFold& fold,
                                       const ExecutionRecord& execution,
                                       grpc::ByteBuffer* response) {
-  const kernels::State total = fold.Total();
+  const kernels::DefaultFloatEnvironment environment;
+  const kernels::State total = TotalOf(fold);
   v1::ReduceResponse many;
   v1::ValueResponse one;
   const bool single = spec.operation != Operation::kReduce && !spec.streamed;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cuda/pass_kernels.h"
+#include "kernels/float_environment.h"
 #include "kernels/ordered_fold.h"
 
 namespace reduction::kernels::cuda {
@@ -11,6 +12,17 @@ namespace {
 
 uint32_t UnitCount(uint64_t leaves, uint32_t unit_leaves) {
   return static_cast<uint32_t>(std::max<uint64_t>((leaves + unit_leaves - 1) / unit_leaves, 1));
+}
+
+// The chunks are runs of 2^level leaves, but for the last. Not inlined: see
+// DefaultFloatEnvironment.
+[[gnu::noinline]] State FoldChunks(bool floating, uint32_t level,
+                                   const std::vector<State>& chunks) {
+  OrderedFold fold(floating);
+  for (uint64_t chunk = 0; chunk < chunks.size(); ++chunk) {
+    fold.Push({chunk << level, level}, chunks[chunk]);
+  }
+  return fold.Total();
 }
 
 }  // namespace
@@ -77,12 +89,8 @@ State DeviceReducer::Result() const {
   std::vector<State> states(chunks_);
   Check(
       cudaMemcpy(states.data(), results_.data(), chunks_ * sizeof(State), cudaMemcpyDeviceToHost));
-  // Chunks are runs of equal length, but for the last.
-  OrderedFold fold(floating_);
-  for (uint64_t chunk = 0; chunk < chunks_; ++chunk) {
-    fold.Push({chunk << chunk_level_, chunk_level_}, states[chunk]);
-  }
-  return fold.Total();
+  const DefaultFloatEnvironment environment;
+  return FoldChunks(floating_, chunk_level_, states);
 }
 
 }  // namespace reduction::kernels::cuda

@@ -2,59 +2,20 @@
 #include "kernels/float_environment.h"
 
 #include <gtest/gtest.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include <cfenv>
-#include <random>
 #include <vector>
 
 #include "kernels/cpu/cpu_reduce.h"
 #include "kernels/partial.h"
 #include "kernels/result.h"
-#include "tests/random_array.h"
+#include "tests/hostile_environment.h"
 #include "tests/state_difference.h"
 
 namespace reduction::testing {
 namespace {
 
 using namespace kernels;
-
-// Rounds upward and, on x86-64, flushes subnormals to zero, while it lives.
-class HostileEnvironment {
- public:
-  HostileEnvironment() {
-    std::fegetenv(&saved_);
-    std::fesetround(FE_UPWARD);
-#if defined(__x86_64__)
-    _mm_setcsr(_mm_getcsr() | kFlushSubnormals);
-#endif
-  }
-  ~HostileEnvironment() { std::fesetenv(&saved_); }
-
-  bool StillThere() const {
-#if defined(__x86_64__)
-    if ((_mm_getcsr() & kFlushSubnormals) != kFlushSubnormals) return false;
-#endif
-    return std::fegetround() == FE_UPWARD && std::fetestexcept(FE_ALL_EXCEPT) == 0;
-  }
-
- private:
-  static constexpr unsigned kFlushSubnormals = 0x8040;  // FTZ and DAZ
-  std::fenv_t saved_;
-};
-
-// Subnormals, thirds and large numbers: every rounding and every flush shows.
-std::vector<double> Sensitive() {
-  std::mt19937_64 random(3);
-  std::vector<double> x(5000);
-  for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = i % 3 == 0 ? 5e-324 * static_cast<double>(random() % 1000)
-                      : static_cast<double>(random() % 1000) / 3;
-  }
-  return x;
-}
 
 TEST(FloatEnvironmentTest, CallersEnvironmentChangesNoState) {
   const std::vector<double> x = Sensitive();
