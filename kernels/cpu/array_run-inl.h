@@ -7,10 +7,10 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <optional>
 
+#include "kernels/cpu/leaf_fold-inl.h"
 #include "kernels/cpu/leaf_totals-inl.h"
 #include "kernels/cpu/run.h"
 
@@ -30,36 +30,15 @@ class ArrayRun {
         kFew | kSquaresComponent | kL1Component | kNanCountComponent | kNonzeroComponent;
     constexpr Components kAll = kMost | kMomentsComponent;
     const Components rest = run_.components & ~(kExtremaComponent | kArgComponent);
-    State total = (rest & ~kFew) == 0    ? Fold<kFew>(0, leaves)
-                  : (rest & ~kMost) == 0 ? Fold<kMost>(0, leaves)
-                                         : Fold<kAll>(0, leaves);
+    constexpr bool kFloating = kIsFloating<T>;
+    State total = (rest & ~kFew) == 0    ? FoldLeaves<kFloating, kFew>(this, 0, leaves)
+                  : (rest & ~kMost) == 0 ? FoldLeaves<kFloating, kMost>(this, 0, leaves)
+                                         : FoldLeaves<kFloating, kAll>(this, 0, leaves);
     if ((run_.components & kExtremaComponent) != 0) SetExtrema(&total);
     return total;
   }
 
- private:
-  static constexpr uint64_t kElements = kLeafBytes / sizeof(T);
-
-  // The node of `leaves` leaves: what the binary counter makes of them, by recursion.
-  template <Components kComponents>
-  State Fold(uint64_t first, uint64_t leaves) {
-    if (leaves == 1) return ReduceLeaf(first);
-    const uint64_t left = std::bit_floor(leaves - 1);
-    const State a = Fold<kComponents>(first, left);
-    const State b = Fold<kComponents>(first + left, leaves - left);
-    return Combine<kIsFloating<T>, kComponents>(a, b);
-  }
-
-  const std::byte* LeafBegin(uint64_t leaf) const { return run_.x + leaf * kLeafBytes; }
-  size_t LeafSize(uint64_t leaf) const {
-    return static_cast<size_t>(std::min(kElements, run_.count - leaf * kElements));
-  }
-
-  // Where the next leaf begins; after the last full one, where this one does.
-  const std::byte* Ahead(uint64_t leaf) const {
-    return LeafBegin((leaf + 2) * kElements <= run_.count ? leaf + 1 : leaf);
-  }
-
+  // For FoldLeaves().
   State ReduceLeaf(uint64_t leaf) {
     const std::byte* x = LeafBegin(leaf);
     const size_t count = LeafSize(leaf);
@@ -91,6 +70,19 @@ class ArrayRun {
     totals.state.count = kept;
     if ((run_.components & kExtremaComponent) != 0) TakeExtrema(leaf, totals.extrema, kept, nan);
     return totals.state;
+  }
+
+ private:
+  static constexpr uint64_t kElements = kLeafBytes / sizeof(T);
+
+  const std::byte* LeafBegin(uint64_t leaf) const { return run_.x + leaf * kLeafBytes; }
+  size_t LeafSize(uint64_t leaf) const {
+    return static_cast<size_t>(std::min(kElements, run_.count - leaf * kElements));
+  }
+
+  // Where the next leaf begins; after the last full one, where this one does.
+  const std::byte* Ahead(uint64_t leaf) const {
+    return LeafBegin((leaf + 2) * kElements <= run_.count ? leaf + 1 : leaf);
   }
 
   bool WatchesNans() const {

@@ -7,10 +7,10 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "kernels/cpu/integer_sweeps-inl.h"
+#include "kernels/cpu/leaf_fold-inl.h"
 #include "kernels/cpu/patched_leaf.h"
 #include "kernels/cpu/run.h"
 
@@ -22,20 +22,12 @@ class DotRun {
  public:
   explicit DotRun(const Run& run) : run_(run) {}
 
-  State Reduce() { return run_.count == 0 ? State{} : Fold(0, LeafCount(run_.count * sizeof(T))); }
-
- private:
-  static constexpr uint64_t kElements = kLeafBytes / sizeof(T);
-
-  // The node of `leaves` leaves: what the binary counter makes of them, by recursion.
-  State Fold(uint64_t first, uint64_t leaves) {
-    if (leaves == 1) return ReduceLeaf(first);
-    const uint64_t left = std::bit_floor(leaves - 1);
-    const State a = Fold(first, left);
-    const State b = Fold(first + left, leaves - left);
-    return Combine<kIsFloating<T>, kDotComponent>(a, b);
+  State Reduce() {
+    if (run_.count == 0) return State{};
+    return FoldLeaves<kIsFloating<T>, kDotComponent>(this, 0, LeafCount(run_.count * sizeof(T)));
   }
 
+  // For FoldLeaves().
   State ReduceLeaf(uint64_t leaf) {
     const std::byte* x = run_.x + leaf * kLeafBytes;
     const std::byte* y = run_.y + leaf * kLeafBytes;
@@ -65,6 +57,9 @@ class DotRun {
     }
     return state;
   }
+
+ private:
+  static constexpr uint64_t kElements = kLeafBytes / sizeof(T);
 
   const Run& run_;
   PatchedLeaf<T> patched_;
