@@ -37,4 +37,12 @@ class DeviceBuffer {
   size_t size_ = 0;
 };
 
+// Copies `bytes` of host memory to `to` in device memory. When this returns they are there for
+// every stream: of pageable memory cudaMemcpy may return before, and the streams of this backend do
+// not wait for the default one.
+inline void CopyToDevice(void* to, const void* from, size_t bytes) {
+  Check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  Check(cudaStreamSynchronize(nullptr));
+}
+
 }  // namespace reduction::kernels::cuda

@@ -32,7 +32,7 @@ DeviceReducer::DeviceReducer(int ordinal)
       workspace_(1u << kMaxChunkLevel, 1),
       results_(kMaxChunks * sizeof(State)) {
   const std::vector<State> nothing(kMaxChunks);
-  Check(cudaMemcpy(results_.data(), nothing.data(), results_.size(), cudaMemcpyHostToDevice));
+  CopyToDevice(results_.data(), nothing.data(), results_.size());
 }
 
 void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byte* y,

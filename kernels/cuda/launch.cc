@@ -61,11 +61,9 @@ Workspace::Workspace(uint32_t units, uint32_t tasks)
       cells_(tasks * sizeof(AtomicCell)),
       ticket_(sizeof(uint32_t)) {
   const std::vector<AtomicCell> cells(tasks);
-  Check(
-      cudaMemcpy(cells_.data(), cells.data(), tasks * sizeof(AtomicCell), cudaMemcpyHostToDevice));
-  Check(cudaMemset(ticket_.data(), 0, ticket_.size()));
-  // Lanes' streams do not wait for the default stream.
-  Check(cudaDeviceSynchronize());
+  CopyToDevice(cells_.data(), cells.data(), tasks * sizeof(AtomicCell));
+  const uint32_t ticket = 0;
+  CopyToDevice(ticket_.data(), &ticket, sizeof(ticket));
 }
 
 void Workspace::Bind(PassArgs* args) const {

@@ -74,7 +74,7 @@ class LayoutRows {
     if (segments.length == 0) {
       const size_t bytes = segments.offsets.size() * sizeof(uint64_t);
       offsets_ = DeviceBuffer(bytes);
-      Check(cudaMemcpy(offsets_.data(), segments.offsets.data(), bytes, cudaMemcpyHostToDevice));
+      kernels::cuda::CopyToDevice(offsets_.data(), segments.offsets.data(), bytes);
       layout_.offsets = reinterpret_cast<const uint64_t*>(offsets_.data());
     }
     references_ = ReferencesOf(ElementType::kFloat32, layout_, bench.stream());

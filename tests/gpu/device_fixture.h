@@ -59,8 +59,7 @@ class TwinArray {
  public:
   explicit TwinArray(std::vector<std::byte> bytes)
       : host_(Padded(std::move(bytes))), device_(host_.size()) {
-    kernels::cuda::Check(
-        cudaMemcpy(device_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
+    kernels::cuda::CopyToDevice(device_.data(), host_.data(), host_.size());
   }
   const std::byte* host(size_t byte = 0) const { return host_.data() + byte; }
   const std::byte* device(size_t byte = 0) const { return device_.data() + byte; }

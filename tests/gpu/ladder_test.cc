@@ -12,6 +12,7 @@ namespace {
 
 namespace ladder = kernels::ladder;
 using kernels::cuda::Check;
+using kernels::cuda::CopyToDevice;
 using kernels::cuda::CudaStream;
 using kernels::cuda::DeviceBuffer;
 
@@ -44,10 +45,8 @@ class LadderArray {
     Check(cudaMemset(x_.data(), 0xff, x_.size()));
     Check(cudaMemset(workspace_.data(), 0xff, workspace_.size()));
     Check(cudaMemset(result_.data(), 0xff, result_.size()));
-    if (count != 0) {
-      Check(cudaMemcpy(x_.data(), elements.data(), count * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    Check(cudaDeviceSynchronize());  // the stream below does not wait for the default one
+    // After the fillings above, which the stream below does not wait for either.
+    CopyToDevice(x_.data(), elements.data(), count * sizeof(T));
     T results[2];
     for (T& result : results) {
       row.launch({reinterpret_cast<const T*>(x_.data()), count,

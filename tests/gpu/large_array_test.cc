@@ -57,7 +57,7 @@ class HugeArray : public DeviceTest {
     DeviceBuffer buffer(bytes);
     const std::vector<T> block(std::min<uint64_t>(count, 1 << 20), value);
     size_t done = block.size() * sizeof(T);
-    kernels::cuda::Check(cudaMemcpy(buffer.data(), block.data(), done, cudaMemcpyHostToDevice));
+    kernels::cuda::CopyToDevice(buffer.data(), block.data(), done);
     while (done < bytes) {
       const size_t more = std::min(done, bytes - done);
       kernels::cuda::Check(

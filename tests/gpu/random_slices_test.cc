@@ -79,7 +79,6 @@ class DeviceRandomSlices : public DeviceTest, public ::testing::WithParamInterfa
     layout.segments = offsets.size() - 1;
     layout.length = length;
     if (length == 0) layout.offsets = reinterpret_cast<const uint64_t*>(on_device.device());
-    kernels::cuda::Check(cudaDeviceSynchronize());
     segments_->Enqueue(draw.plan, twin.device(draw.x_at * size), offsets.back(), layout,
                        stream_->view());
     stream_->view().Synchronize();

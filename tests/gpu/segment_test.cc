@@ -32,9 +32,8 @@ class Segments : public DeviceTest, public ::testing::WithParamInterface<Element
                      const std::vector<uint64_t>& offsets, uint64_t length = 0) {
     const size_t size = element_size();
     const kernels::cuda::DeviceBuffer on_device(offsets.size() * sizeof(uint64_t));
-    kernels::cuda::Check(
-        cudaMemcpy(on_device.data(), offsets.data(), on_device.size(), cudaMemcpyHostToDevice));
-    kernels::cuda::Check(cudaDeviceSynchronize());
+    kernels::cuda::CopyToDevice(on_device.data(), offsets.data(),
+                                offsets.size() * sizeof(uint64_t));
     SegmentLayout layout;
     layout.segments = offsets.size() - 1;
     layout.length = length;
