@@ -100,7 +100,7 @@ struct Plan {
 };
 
 // Whether one atomic a block can serve `components`; otherwise kTwoPass runs.
-inline bool AtomicServes(Components components) {
+constexpr bool AtomicServes(Components components) {
   return components == kDotComponent || (components & ~(kSumComponent | kExtremaComponent)) == 0;
 }
 

@@ -17,6 +17,18 @@ inline constexpr Components kDotSet = kDotComponent;
 inline constexpr Components kComponentSets[] = {kSumSet,   kExtremaSet, kMomentsSet,
                                                 kSevenSet, kAllSet,     kDotSet};
 
+// Those of algorithm ATOMIC: all that AtomicServes() names.
+inline constexpr Components kAtomicSets[] = {kSumSet, kExtremaSet, kSumSet | kExtremaSet, kDotSet};
+
+static_assert([] {
+  for (Components set = 1; set <= (kAllSet | kDotSet); ++set) {
+    bool compiled = false;
+    for (const Components atomic : kAtomicSets) compiled = compiled || atomic == set;
+    if (AtomicServes(set) != compiled) return false;
+  }
+  return true;
+}());
+
 // `components` is of one array or kDotComponent.
 constexpr Components ServingSet(Components components) {
   for (const Components set : kComponentSets) {

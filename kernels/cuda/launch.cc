@@ -47,8 +47,13 @@ void LoadKernels() {
     for (const ElementType type : kAllElementTypes) {
       for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
         Check(cudaFuncGetAttributes(&attributes, LeafPassKernel(type, set, policy)));
-        if (set == kSumSet) Check(cudaFuncGetAttributes(&attributes, RunPassKernel(type, policy)));
-        if (!AtomicServes(set)) continue;
+      }
+    }
+  }
+  for (const ElementType type : kAllElementTypes) {
+    for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
+      Check(cudaFuncGetAttributes(&attributes, RunPassKernel(type, policy)));
+      for (const Components set : kAtomicSets) {
         Check(cudaFuncGetAttributes(&attributes, AtomicPassKernel(type, set, policy)));
       }
     }
