@@ -64,7 +64,7 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
   args.unit_count = 0;
   args.task_count = static_cast<uint32_t>(tasks.size());
   args.results = slot.results.device_data();
-  bool fold = false;
+  uint32_t most_nodes = 1;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task& task = tasks[i];
     LeafTask entry;
@@ -75,7 +75,7 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
     entry.first_unit = args.unit_count;
     entry.units = LeavesOf(task, element_size);
     args.unit_count += entry.units;
-    fold = fold || entry.units > 1;
+    most_nodes = std::max(most_nodes, entry.units);
     if (table) {
       std::memcpy(host_begin + i * sizeof(LeafTask), &entry, sizeof(LeafTask));
     } else {
@@ -95,7 +95,7 @@ void CudaLane::Enqueue(Slot& slot, size_t used_bytes, const Plan& plan,
   if (atomic) {
     LaunchAtomicPass(plan, args, stream_.view());
   } else {
-    LaunchPasses(traits_, plan, fold, args, stream_.view());
+    LaunchPasses(traits_, plan, most_nodes, args, stream_.view());
   }
   slot.end.view().Record(stream_.view());
 }

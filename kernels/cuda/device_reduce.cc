@@ -71,7 +71,7 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
     args.unit_leaves = chunk_leaves > tuned.unit_leaves ? tuned.unit_leaves : 1;
     args.node_count = UnitCount(chunk_leaves, args.unit_leaves);
     args.single.units = args.node_count;
-    LaunchPasses(traits_, plan, args.node_count > 1, args, stream);
+    LaunchPasses(traits_, plan, args.node_count, args, stream);
     ++args.results;
   }
 }

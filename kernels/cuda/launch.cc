@@ -100,23 +100,22 @@ void LaunchAtomicPass(const Plan& plan, const PassArgs& args, CudaStreamView str
                LeafPassThreads(plan.type), false, parameters, stream);
 }
 
-void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const PassArgs& args,
-                  CudaStreamView stream) {
+void LaunchPasses(const DeviceTraits& traits, const Plan& plan, uint32_t most_nodes,
+                  const PassArgs& args, CudaStreamView stream) {
   const Components set = ServingSet(plan.components);
   void* parameters[] = {const_cast<PassArgs*>(&args)};
   LaunchKernel(args.unit_leaves > 1 ? RunPassKernel(plan.type, plan.nan_policy)
                                     : LeafPassKernel(plan.type, set, plan.nan_policy),
                args.node_count, LeafPassThreads(plan.type), false, parameters, stream);
-  if (args.finish != Finish::kFoldPass || !fold) return;
-  uint32_t threads = FoldPassThreads(set);
-  uint32_t fold_blocks = args.task_count;
-  if (args.tasks == nullptr) {
-    const uint32_t nodes = threads * kFoldNodesPerThread;  // of a block
-    fold_blocks = (args.node_count + nodes - 1) / nodes;
-    // A small block finds room on a multiprocessor before the first pass has ended.
-    constexpr uint32_t kWarpNodes = kWarpThreads * kFoldNodesPerThread;
-    threads = std::min(threads, (args.node_count + kWarpNodes - 1) / kWarpNodes * kWarpThreads);
-  }
+  if (args.finish != Finish::kFoldPass || most_nodes == 1) return;
+  const uint32_t most_threads = FoldPassThreads(set);
+  const uint32_t block_nodes = most_threads * kFoldNodesPerThread;
+  const uint32_t fold_blocks =
+      args.tasks != nullptr ? args.task_count : (args.node_count + block_nodes - 1) / block_nodes;
+  // A small block finds room on a multiprocessor before the first pass has ended.
+  constexpr uint32_t kWarpNodes = kWarpThreads * kFoldNodesPerThread;
+  const uint32_t threads =
+      std::min(most_threads, (most_nodes + kWarpNodes - 1) / kWarpNodes * kWarpThreads);
   LaunchKernel(FoldPassKernel(IsFloating(plan.type), set), fold_blocks, threads,
                traits.dependent_launch, parameters, stream);
 }

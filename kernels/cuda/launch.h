@@ -50,10 +50,10 @@ void LaunchKernel(const void* kernel, uint32_t blocks, uint32_t threads, bool de
                   std::span<void*> parameters, CudaStreamView stream);
 
 // Launches the passes of `plan` over the leaves of args' tasks, or over the runs of leaves of one
-// task; args.finish says how they end. `fold`: a task has more than one leaf. Throws CudaError
-// when a launch is refused.
-void LaunchPasses(const DeviceTraits& traits, const Plan& plan, bool fold, const PassArgs& args,
-                  CudaStreamView stream);
+// task; args.finish says how they end. `most_nodes`: of the task with the most leaves or runs; at
+// most kFoldNodes where there are several tasks. Throws CudaError when a launch is refused.
+void LaunchPasses(const DeviceTraits& traits, const Plan& plan, uint32_t most_nodes,
+                  const PassArgs& args, CudaStreamView stream);
 
 // Launches the one pass of a plan that atomics serve over the units of args' tasks.
 void LaunchAtomicPass(const Plan& plan, const PassArgs& args, CudaStreamView stream);

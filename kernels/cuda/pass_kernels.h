@@ -22,8 +22,9 @@ const void* AtomicPassKernel(ElementType type, Components components, NanPolicy 
 // The threads of their blocks: one a word of a row.
 inline uint32_t LeafPassThreads(ElementType type) { return ElementSize(type) == 8 ? 64 : 128; }
 
-// The fold pass of Finish::kFoldPass: a block a task, or for one task a block for every
-// kFoldNodesPerThread nodes a thread; at most FoldPassThreads(set) threads.
+// The fold pass of Finish::kFoldPass: a block a task, or for one task a block for as many nodes as
+// FoldPassThreads(set) threads fold. Blocks are whole warps, and at least as many threads as the
+// nodes of any of them take; a thread folds kFoldNodesPerThread.
 const void* FoldPassKernel(bool floating, Components set);
 
 }  // namespace reduction::kernels::cuda

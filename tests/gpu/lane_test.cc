@@ -179,6 +179,35 @@ TEST_F(CudaLane, ReducesManySmallArraysInOneLaunch) {
   }
 }
 
+TEST_F(CudaLane, FoldsArraysOfUnequalLengthInOneLaunch) {
+  std::string error;
+  const std::unique_ptr<Lane> lane = backend().CreateLane(1, 1024 * kernels::kLeafBytes, &error);
+  ASSERT_NE(lane, nullptr) << error;
+  for (const kernels::ElementType type :
+       {kernels::ElementType::kFloat32, kernels::ElementType::kInt64}) {
+    const uint64_t leaf = kernels::kLeafBytes / kernels::ElementSize(type);
+    for (const Plan& plan : PlansOf(type, kernels::cuda::kComponentSets)) {
+      if (!sample_.Takes()) continue;
+      std::vector<Job> jobs;
+      SlotWriter writer{lane->slot(0), 0, {}};
+      // Nodes for one warp of the fold, for two and for three.
+      for (const uint64_t leaves : {1, 2, 129, 1, 257}) {
+        jobs.emplace_back(plan, CappedCount(leaves * leaf - 1), random_);
+        writer.Add(jobs.back(), 0, jobs.back().count);
+      }
+      ASSERT_TRUE(lane->Launch(0, writer.used, plan, writer.tasks)) << lane->error();
+      std::vector<State> states(jobs.size());
+      Completion completion;
+      ASSERT_TRUE(lane->Wait(0, states, &completion)) << lane->error();
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        EXPECT_EQ(StateDifference(plan, states[i], jobs[i].OnCpu()), "")
+            << kernels::ElementTypeName(type) << ", components " << plan.components << ", task "
+            << i;
+      }
+    }
+  }
+}
+
 TEST_F(CudaLane, RunsAtomicPlansOfOneTaskAndOfMany) {
   const std::unique_ptr<Lane> lane = MakeLane();
   Plan plan;
