@@ -89,8 +89,9 @@ class Backend {
 // The CPU of this machine.
 std::unique_ptr<Backend> CreateCpuBackend();
 
-// Every visible CUDA device; empty when there is no driver, no device, or the build has no CUDA.
-// *reason says why it is empty.
+// Every visible CUDA device that can be used; empty when there is no driver, no device, or the
+// build has no CUDA. *reason says why it is empty, or which devices are left out and why; it is
+// empty when none is.
 std::vector<std::unique_ptr<Backend>> CreateCudaBackends(std::string* reason);
 
 }  // namespace reduction::kernels

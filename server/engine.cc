@@ -42,6 +42,8 @@ std::unique_ptr<Engine> Engine::Create(const EngineOptions& options, Metrics& me
   }
   if (engine->pools_.size() == 1) {
     spdlog::warn("event=no_gpu message=\"serving from the CPU alone: {}\"", reason);
+  } else if (!reason.empty()) {
+    spdlog::warn("event=gpu_skipped message=\"{}\"", reason);
   }
   return engine;
 }

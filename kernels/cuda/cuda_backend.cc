@@ -105,6 +105,7 @@ class CudaBackend final : public Backend {
 
 std::vector<std::unique_ptr<Backend>> CreateCudaBackends(std::string* reason) {
   std::vector<std::unique_ptr<Backend>> backends;
+  reason->clear();
   int count = 0;
   // Without a driver this says "driver version is insufficient" as often as "no device".
   const cudaError_t code = cudaGetDeviceCount(&count);
@@ -113,13 +114,13 @@ std::vector<std::unique_ptr<Backend>> CreateCudaBackends(std::string* reason) {
     *reason = code != cudaSuccess ? cudaGetErrorString(code) : "no CUDA device is visible";
     return backends;
   }
-  try {
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    try {
       backends.push_back(std::make_unique<cuda::CudaBackend>(ordinal));
+    } catch (const cuda::CudaError& error) {
+      if (!reason->empty()) *reason += "; ";
+      *reason += "cuda:" + std::to_string(ordinal) + " cannot be used: " + error.what();
     }
-  } catch (const cuda::CudaError& error) {
-    *reason = "cuda:" + std::to_string(backends.size()) + " cannot be used: " + error.what();
-    backends.clear();
   }
   return backends;
 }

@@ -283,5 +283,31 @@ TEST_F(CudaLane, SaysWhatMemoryWasMissingAndGoesOn) {
   EXPECT_EQ(StateDifference(job.plan, ThroughLane(*lane, job, random_), job.OnCpu()), "");
 }
 
+TEST(CudaBackends, LeaveOutADeviceThatHasNoMemory) {
+  using kernels::cuda::DeviceBuffer;
+  int count = 0;
+  if (!HasDevice() || cudaGetDeviceCount(&count) != cudaSuccess || count < 2) {
+    GTEST_SKIP() << "fewer than two CUDA devices";
+  }
+  kernels::cuda::UseDevice(0);
+  std::vector<DeviceBuffer> everything;
+  for (size_t bytes = size_t{1} << 36; bytes >= size_t{1} << 20;) {
+    try {
+      everything.emplace_back(bytes);
+    } catch (const kernels::cuda::CudaError&) {
+      bytes /= 2;
+    }
+  }
+  std::string reason;
+  const auto backends = kernels::CreateCudaBackends(&reason);
+  everything.clear();
+  kernels::cuda::UseDevice(0);
+  ASSERT_EQ(backends.size(), static_cast<size_t>(count - 1)) << reason;
+  EXPECT_EQ(backends[0]->info().label, "cuda:1");
+  EXPECT_NE(reason.find("cuda:0 cannot be used"), std::string::npos) << reason;
+  EXPECT_EQ(kernels::CreateCudaBackends(&reason).size(), static_cast<size_t>(count));
+  EXPECT_EQ(reason, "");
+}
+
 }  // namespace
 }  // namespace reduction::testing
