@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
   const uint64_t start = (blockIdx.x - task.first_unit) * unit_lanes;
   const uint32_t count = static_cast<uint32_t>(min(task.count - start, unit_lanes));
   const T* const x = reinterpret_cast<const T*>(task.x) + start;
-  const T* const y = reinterpret_cast<const T*>(task.y) + start;
+  const T* const y = kComponents == kDotComponent ? reinterpret_cast<const T*>(task.y) + start : x;
   Sums sums;
 #pragma unroll 1
   for (uint32_t at = 0; at < count; at += kLeafLanes<T>) {

@@ -64,7 +64,7 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
   for (uint64_t chunk = 0; chunk < chunks_; ++chunk) {
     const uint64_t first = chunk * chunk_elements;
     args.single.x = x + first * element_size;
-    args.single.y = y + first * element_size;
+    if (y != nullptr) args.single.y = y + first * element_size;
     args.single.count = std::min(count - first, chunk_elements);
     args.single.first_index = first_index + first;
     const uint64_t chunk_leaves = LeafCount(args.single.count * element_size);

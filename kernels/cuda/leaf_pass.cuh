@@ -36,8 +36,8 @@ __device__ inline uint32_t ValidLanes(uint32_t row, uint32_t word, uint32_t coun
   return left >= static_cast<int32_t>(kWordLanes<T>) ? (1u << kWordLanes<T>)-1 : (1u << left) - 1;
 }
 
-// Adds the leaf of `count` >= 1 elements at x (and their products with those at y) to `sums`. All
-// threads of the block call, each for its word of the rows.
+// Adds the leaf of `count` >= 1 elements at x (for a dot their products with those at y, which is
+// unused otherwise) to `sums`. All threads of the block call, each for its word of the rows.
 template <uint32_t kRows, class T, Components kComponents, bool kIgnoreNan>
 __device__ inline void AddLeaf(const T* x, const T* y, uint32_t count,
                                ColumnSums<T, kComponents, kIgnoreNan>* sums) {
@@ -99,9 +99,10 @@ __global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
     if (threadIdx.x == 0) CopyFields<kFloating, kComponents>(State{}, result);
     return;
   }
+  const T* const x = reinterpret_cast<const T*>(task.x) + start;
+  const T* const y = kComponents == kDotComponent ? reinterpret_cast<const T*>(task.y) + start : x;
   Sums sums;
-  AddLeaf<kRows>(reinterpret_cast<const T*>(task.x) + start,
-                 reinterpret_cast<const T*>(task.y) + start, count, &sums);
+  AddLeaf<kRows>(x, y, count, &sums);
   sums.Write(count, threadIdx.x, &shares[threadIdx.x / kWarpThreads]);
   __syncthreads();
   const NodePlace place = one_leaf ? NodePlace{reinterpret_cast<uint64_t*>(result), 0}
