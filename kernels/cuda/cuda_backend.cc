@@ -3,17 +3,12 @@
 
 #include "kernels/backend.h"
 #include "kernels/cuda/cuda_lane.h"
+#include "kernels/cuda/device_attributes.h"
 #include "kernels/cuda/pinned_buffer.h"
 
 namespace reduction::kernels {
 namespace cuda {
 namespace {
-
-uint64_t Attribute(cudaDeviceAttr attribute, int ordinal) {
-  int value = 0;
-  Check(cudaDeviceGetAttribute(&value, attribute, ordinal));
-  return static_cast<uint64_t>(value);
-}
 
 // Bytes per second from pinned host memory to the current device: the best of a few copies.
 double MeasureCopyPeak() {
@@ -47,10 +42,7 @@ class CudaBackend final : public Backend {
     info_.ordinal = ordinal;
     info_.memory_bytes = properties.totalGlobalMem;
     info_.multiprocessors = properties.multiProcessorCount;
-    // Two transfers a clock; the clock is in kHz, the bus in bits.
-    info_.memory_bytes_per_second =
-        2e3 * static_cast<double>(Attribute(cudaDevAttrMemoryClockRate, ordinal)) *
-        static_cast<double>(Attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal)) / 8;
+    info_.memory_bytes_per_second = MemoryPeak(ordinal);
     info_.copy_bytes_per_second = MeasureCopyPeak();
     LoadKernels();
   }

@@ -18,7 +18,7 @@ std::string Describe(cudaError_t code, const std::source_location& where) {
 }  // namespace
 
 CudaError::CudaError(cudaError_t code, const std::source_location& where)
-    : std::runtime_error(Describe(code, where)), code_(code) {}
+    : std::runtime_error(Describe(code, where)) {}
 
 void Check(cudaError_t code, const std::source_location& where) {
   if (code == cudaSuccess) return;

@@ -12,10 +12,6 @@ namespace reduction::kernels::cuda {
 class CudaError : public std::runtime_error {
  public:
   CudaError(cudaError_t code, const std::source_location& where);
-  cudaError_t code() const { return code_; }
-
- private:
-  cudaError_t code_;
 };
 
 // Throws CudaError unless `code` is cudaSuccess. Clears the thread's last error, so that a refusal

@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/cuda/device_attributes.h"
 #include "kernels/cuda/pass_kernels.h"
 #include "kernels/cuda/state_words.h"
 
@@ -29,9 +30,7 @@ DeviceTraits QueryTraits(int ordinal) {
   UseDevice(ordinal);
   DeviceTraits traits;
   traits.ordinal = ordinal;
-  int multiprocessors = 0;
-  Check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, ordinal));
-  traits.multiprocessors = static_cast<uint32_t>(multiprocessors);
+  traits.multiprocessors = Attribute(cudaDevAttrMultiProcessorCount, ordinal);
   // The device may be newer than the code it runs, which then does not wait for its predecessor.
   cudaFuncAttributes attributes = {};
   Check(cudaFuncGetAttributes(&attributes, FoldPassKernel(true, kSumSet)));

@@ -31,7 +31,6 @@ class Workspace {
   // For launches of at most `units` units and `tasks` tasks.
   Workspace(uint32_t units, uint32_t tasks);
 
-  size_t bytes() const { return nodes_.size() + chunk_nodes_.size() + cells_.size(); }
   // Points args' nodes, chunk nodes, cells and ticket here.
   void Bind(PassArgs* args) const;
 

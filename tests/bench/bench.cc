@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cuda/device_attributes.h"
+
 namespace reduction::bench {
 namespace {
 
@@ -23,18 +25,6 @@ class Slices {
   uint64_t next_ = 0;
 };
 
-int Attribute(cudaDeviceAttr attribute) {
-  int value = 0;
-  Check(cudaDeviceGetAttribute(&value, attribute, 0));
-  return value;
-}
-
-// Two transfers a clock; the clock is in kHz, the bus in bits.
-double MemoryPeak() {
-  return 2e3 * Attribute(cudaDevAttrMemoryClockRate) * Attribute(cudaDevAttrGlobalMemoryBusWidth) /
-         8;
-}
-
 }  // namespace
 
 Timing TimingOf(ElementType type, uint64_t count) {
@@ -46,8 +36,9 @@ Timing TimingOf(ElementType type, uint64_t count) {
 }
 
 Bench::Bench(size_t bytes)
-    : multiprocessors_(Attribute(cudaDevAttrMultiProcessorCount)),
-      memory_peak_(MemoryPeak()),
+    : multiprocessors_(
+          static_cast<int>(kernels::cuda::Attribute(cudaDevAttrMultiProcessorCount, 0))),
+      memory_peak_(kernels::cuda::MemoryPeak(0)),
       data_(bytes, stream_.view()),
       checker_(stream_.view(), multiprocessors_),
       reducer_(0),
