@@ -93,20 +93,23 @@ std::optional<Refusal> Admission::GrowLease(uint64_t bytes, SegmentMemory::Lease
                        "again a little later, or fewer segments at once.");
 }
 
-std::optional<Refusal> Admission::CheckSegments(uint64_t segments, uint64_t bytes_per_segment) {
+std::optional<Refusal> Admission::CheckResults(uint64_t segments, uint64_t bytes_per_segment) {
   // protobuf's limit, less what else a response has.
   constexpr uint64_t kMaxResponseBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);
   const uint64_t limit = std::min(kMaxResponseBytes, limits_.segment_bytes(0));
-  if (segments > limit / bytes_per_segment) {
-    Refusal refusal = Exhausted(
-        Rejection::kSegments, "TOO_MANY_SEGMENTS",
-        "The results of " + std::to_string(segments) + " segments take more than the limit of " +
-            std::to_string(limit) +
-            " bytes (of a message, and of what --memory-limit leaves beside staging); send fewer "
-            "segments in a call, or ask for fewer statistics.");
-    refusal.retry_delay.reset();  // the same call never fits
-    return refusal;
-  }
+  if (segments <= limit / bytes_per_segment) return std::nullopt;
+  Refusal refusal = Exhausted(
+      Rejection::kSegments, "TOO_MANY_SEGMENTS",
+      "The results of " + std::to_string(segments) + " segments take more than the limit of " +
+          std::to_string(limit) +
+          " bytes (of a message, and of what --memory-limit leaves beside staging); send fewer "
+          "segments in a call, or ask for fewer statistics.");
+  refusal.retry_delay.reset();  // the same call never fits
+  return refusal;
+}
+
+std::optional<Refusal> Admission::CheckSegments(uint64_t segments, uint64_t bytes_per_segment) {
+  if (auto refusal = CheckResults(segments, bytes_per_segment)) return refusal;
   const uint64_t bytes = segments * bytes_per_segment;
   const uint64_t taken = segment_memory_->taken();
   const uint64_t room = limits_.segment_bytes(streams_.load());

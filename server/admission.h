@@ -84,7 +84,9 @@ class Admission {
   SegmentMemory::Lease NewLease() { return SegmentMemory::Lease(segment_memory_); }
   // Takes `bytes` more for segments, or returns why not.
   std::optional<Refusal> GrowLease(uint64_t bytes, SegmentMemory::Lease* lease);
-  // Refuses now what would be refused later: results of `segments` segments.
+  // Refuses results of `segments` segments that would never fit.
+  std::optional<Refusal> CheckResults(uint64_t segments, uint64_t bytes_per_segment);
+  // Refuses now what would be refused later: results of `segments` segments, none taken yet.
   std::optional<Refusal> CheckSegments(uint64_t segments, uint64_t bytes_per_segment);
   // Of gRPC's receive buffers.
   const grpc::ResourceQuota& quota() const { return segment_memory_->quota(); }

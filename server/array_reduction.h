@@ -39,7 +39,7 @@ class ArrayReduction {
 
   // Before anything is staged: every segment is reduced on its own. `segments` are closed.
   void Divide(const Segments& segments, Admission& admission) {
-    segments_.emplace(spec_, segments, admission);
+    segments_.emplace(spec_, segments, admission, control_);
   }
 
   // Stages the whole leaves and segments at the front of x (and y), or all of them when the array

@@ -199,7 +199,8 @@ std::optional<Refusal> Decode(const grpc::ByteBuffer& buffer, const DataFields& 
   const auto& y = splitter.range(1);
   if (x) PushRange(slices, *x, &data->x);
   if (y) PushRange(slices, *y, &data->y);
-  data->complete = x && (fields.last_array_field == kXField || y);
+  data->has_x = x.has_value();
+  data->has_y = y.has_value();
   data->offsets = splitter.TakeOffsets();
   return std::nullopt;
 }

@@ -36,8 +36,9 @@ struct DataFields {
 struct MessageData {
   ByteQueue x;
   ByteQueue y;
-  bool complete = false;  // every array field was there, be it empty
-  std::string offsets;    // of segments: packed little-endian numbers of eight bytes
+  bool has_x = false;  // the field was there, be it empty
+  bool has_y = false;
+  std::string offsets;  // of segments: packed little-endian numbers of eight bytes
 };
 
 // Parses `buffer` into `options` (everything but arrays and offsets, which stay unset) and `data`.

@@ -69,9 +69,9 @@ std::optional<Refusal> Engine::Choose(const DeviceChoice& choice, uint64_t bytes
                    "", std::nullopt};
   }
   if (choice.ordinal) {
-    for (const auto& candidate : pools_) {
-      if (candidate->info().ordinal == static_cast<int>(*choice.ordinal)) {
-        *pool = candidate.get();
+    for (size_t i = 1; i < pools_.size(); ++i) {
+      if (static_cast<uint32_t>(pools_[i]->info().ordinal) == *choice.ordinal) {
+        *pool = pools_[i].get();
         return std::nullopt;
       }
     }

@@ -56,16 +56,6 @@ class DeviceUse {
   DevicePool& pool_;
 };
 
-// The status of a call that nobody waits for any more.
-inline Refusal Dropped(const CallControl& control) {
-  if (!control.expired()) {
-    return {grpc::StatusCode::CANCELLED, "CANCELLED", "The client cancelled the call.", "",
-            std::nullopt};
-  }
-  return {grpc::StatusCode::DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED",
-          "The deadline of the call passed before it was done; allow more time.", "", std::nullopt};
-}
-
 // Observes the stages of a finished call.
 inline void ObserveStages(DeviceMetrics& metrics, const StageTimes& times) {
   metrics.ObserveStage(Stage::kQueue, std::chrono::nanoseconds(times.queue_ns));

@@ -77,8 +77,7 @@ std::optional<Refusal> SegmentColumns::AddChunk() {
   if (segments_) capacity = std::min(capacity, *segments_ - size_);
   if (!segments_) {
     // Nobody could tell before whether so many fit.
-    if (auto refusal = admission_.CheckSegments(size_ + capacity, bytes_per_segment))
-      return refusal;
+    if (auto refusal = admission_.CheckResults(size_ + capacity, bytes_per_segment)) return refusal;
   }
   auto lease = admission_.NewLease();
   if (auto refusal = admission_.GrowLease(capacity * bytes_per_segment, &lease)) return refusal;

@@ -33,7 +33,6 @@ class SegmentColumns {
   // Adds the results of the next segment, which has `elements` elements (ignored NaNs included).
   std::optional<Refusal> Append(const kernels::State& state, uint64_t elements);
 
-  uint64_t size() const { return size_; }
   // Elements of all segments that took part.
   uint64_t count() const { return count_; }
 

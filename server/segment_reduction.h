@@ -6,6 +6,7 @@
 
 #include "kernels/ordered_fold.h"
 #include "server/admission.h"
+#include "server/call_control.h"
 #include "server/reduction_spec.h"
 #include "server/segment_columns.h"
 #include "server/segments.h"
@@ -15,8 +16,10 @@ namespace reduction::server {
 // Used by one thread at a time.
 class SegmentReduction {
  public:
-  SegmentReduction(const ReductionSpec& spec, const Segments& segments, Admission& admission)
-      : floating_(kernels::IsFloating(spec.plan.type)),
+  SegmentReduction(const ReductionSpec& spec, const Segments& segments, Admission& admission,
+                   const CallControl& control)
+      : control_(control),
+        floating_(kernels::IsFloating(spec.plan.type)),
         staging_(segments),
         delivery_(segments),
         fold_(floating_),
@@ -47,20 +50,25 @@ class SegmentReduction {
   // Everything was delivered.
   void Finish() { AppendEmpty(); }
 
-  // Why the results cannot be kept.
+  // Why the results cannot be kept, or are not wanted any more.
   const std::optional<Refusal>& refusal() const { return refusal_; }
   const SegmentColumns& columns() const { return columns_; }
 
  private:
-  // Empty segments have no nodes.
+  // Empty segments have no nodes. There may be millions of them.
   void AppendEmpty() {
-    while (!refusal_ && !delivery_.at_end() && delivery_.rest() == 0) Append(kernels::State{});
+    constexpr uint64_t kBetweenLooks = 1024;
+    for (uint64_t i = 1; !refusal_ && !delivery_.at_end() && delivery_.rest() == 0; ++i) {
+      Append(kernels::State{});
+      if (i % kBetweenLooks == 0 && control_.dropped()) refusal_ = Dropped(control_);
+    }
   }
   void Append(const kernels::State& state) {
     if (!refusal_) refusal_ = columns_.Append(state, delivery_.length());
     delivery_.NextSegment();
   }
 
+  const CallControl& control_;
   const bool floating_;
   SegmentCursor staging_;
   SegmentCursor delivery_;

@@ -164,7 +164,7 @@ int RunServer(const Options& options) {
   }
   for (const auto& collectable : metrics.collectables()) exposer->RegisterCollectable(collectable);
 
-  const auto engine = Engine::Create(
+  auto engine = Engine::Create(
       options.engine, metrics, [&stop] { stop.DeviceLost(); }, &error);
   if (engine == nullptr) {
     LogError("start_failed", error);
@@ -189,7 +189,7 @@ int RunServer(const Options& options) {
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  const Listener listener = StartListening(options, admission, metrics, service.get(), &error);
+  Listener listener = StartListening(options, admission, metrics, service.get(), &error);
   if (listener.server == nullptr) {
     LogError("start_failed", error);
     return 1;
@@ -219,6 +219,9 @@ int RunServer(const Options& options) {
     calls.WaitUntilIdle(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     listener.server->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   }
+  // Lanes may still work for calls that have ended, and these refer to all that was made above.
+  listener.server.reset();
+  engine.reset();
   spdlog::info("event=exit status={}", clean ? 0 : 1);
   return clean ? 0 : 1;
 }

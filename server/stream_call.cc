@@ -174,6 +174,7 @@ void StreamCall::FinishOnce(grpc::Status status, const grpc::ByteBuffer& respons
 bool StreamCall::ClaimEndLocked() {
   if (finished_) return false;
   finished_ = true;
+  control_.Cancel();  // a lane need not go on
   waiting_x_.Clear();
   waiting_y_.Clear();
   return true;

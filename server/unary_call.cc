@@ -73,8 +73,8 @@ std::optional<Refusal> UnaryCall::ReadMessage(const grpc::ByteBuffer& buffer, Re
   y_ = std::move(data.y);
   offsets_ = std::move(data.offsets);
   bytes_ = x_.size() + y_.size();
-  if (!data.complete) {
-    const std::string field = !spec_.is_dot() ? "inline" : x_.size() == 0 ? "x_inline" : "y_inline";
+  if (!data.has_x || (spec_.is_dot() && !data.has_y)) {
+    const std::string field = !spec_.is_dot() ? "inline" : !data.has_x ? "x_inline" : "y_inline";
     return Invalid(
         "NO_SOURCE", field,
         field +

@@ -98,7 +98,8 @@ class ErrorsTest(ServiceTest):
                 (self.stub.Reduce, pb.ReduceRequest(element_type=FLOAT32,
                                                     statistics=[pb.STATISTIC_SUM]), "inline"),
                 (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, y_inline=EIGHT), "x_inline"),
-                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, x_inline=EIGHT), "y_inline")):
+                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, x_inline=EIGHT), "y_inline"),
+                (self.stub.Dot, pb.DotRequest(element_type=FLOAT32, x_inline=b""), "y_inline")):
             self.assertInvalid(self.refusal(method, request), "NO_SOURCE", field)
 
     def test_dot_of_unequal_arrays(self):

@@ -382,6 +382,17 @@ class HostileSegmentsTest(ServiceTest):
         self.assertEqual(refusal.code, grpc.StatusCode.RESOURCE_EXHAUSTED)
         self.assertIn(refusal.info[1], ("TOO_MANY_SEGMENTS", "MEMORY_EXHAUSTED"))
 
+    def test_many_segments_of_an_array_of_unknown_length(self):
+        def messages():
+            for turn in range(6):
+                head = header("int8", SUM, segments=segments(length=1))
+                yield pb.ReduceStreamRequest(header=None if turn else head, offset=turn << 20,
+                                             x=b"\1" * (1 << 20))
+        # Their results take 17 bytes each: two thirds of what one call may take.
+        response = self.stub.ReduceStream(messages(), timeout=60)
+        self.assertEqual(response.count, 6 << 20)
+        self.assertEqual(len(response.segment_counts), 8 * (6 << 20))
+
     def test_cancelled_while_results_grow(self):
         request = reduce_request(np.ones(1 << 20), "int8", ONE_ARRAY_STATISTICS[:4],
                                  segments=segments(length=1))
