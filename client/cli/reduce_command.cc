@@ -71,7 +71,7 @@ auto ReduceMemory(const std::vector<ArrayInput>& inputs, ReduceOptions options, 
 template <class Stream>
 auto ReducePieces(std::vector<ArrayInput>* inputs, Result<Stream> stream) {
   using Done = Reduced<std::decay_t<decltype(*stream->Finish())>>;
-  constexpr size_t kPiece = 1 << 20;
+  constexpr size_t kPiece = 64 << 10;  // what a pipe holds: a slow producer's bytes go out soon
   if (!stream.ok()) return Done{{}, 0, Failed(stream.status())};
   ArrayInput& x = inputs->front();
   ArrayInput* const y = inputs->size() == 2 ? &inputs->back() : nullptr;

@@ -137,12 +137,11 @@ Result<std::unique_ptr<detail::WriterState>> Client::OpenWriter(
   const Status valid = detail::CheckStatistics(request.statistics);
   if (!valid.ok()) return valid;
   const detail::ClientState::Route route = state_->NextRoute();
-  const auto timeout = request.options.timeout.value_or(state_->options().timeout);
-  const Result<uint64_t> message_bytes =
-      state_->MessageBytes(*route.target, detail::DeadlineAfter(timeout));
+  const detail::Deadline deadline = state_->StreamDeadline(request.options);
+  const Result<uint64_t> message_bytes = state_->MessageBytes(*route.target, deadline);
   if (!message_bytes.ok()) return message_bytes.status();
   return std::make_unique<detail::WriterState>(state_, route, std::move(request), element_count,
-                                               *message_bytes);
+                                               *message_bytes, deadline);
 }
 
 Result<ReduceStream> Client::OpenStream(ElementType type, const std::vector<Statistic>& statistics,

@@ -92,9 +92,12 @@ Deadline ClientState::StreamDeadline(const ReduceOptions& options) const {
   return DeadlineAfter(options.timeout.value_or(options_.stream_timeout));
 }
 
+Result<ServerInfo> ClientState::InfoOf(const Target& target, Deadline deadline) const {
+  return target.Info(options_.retries, std::min(deadline, DeadlineAfter(options_.timeout)));
+}
+
 Result<uint64_t> ClientState::MessageBytes(const Target& target, Deadline deadline) const {
-  const Result<ServerInfo> info =
-      target.Info(options_.retries, std::min(deadline, DeadlineAfter(options_.timeout)));
+  const Result<ServerInfo> info = InfoOf(target, deadline);
   if (!info.ok()) return info.status();
   return MessageLimit(*info);
 }
@@ -145,8 +148,10 @@ Result<SegmentedReduction> ClientState::ReduceSegments(const Request& request,
 Status ClientState::CallUnary(const Route& route, const Request& request, const Arrays& arrays,
                               Deadline deadline, std::string* response) const {
   const UnaryRequest unary = EncodeUnary(request, arrays.x, arrays.y);
-  return route.target->Call(route.connection, unary.method, unary.message, options_.retries,
-                            deadline, response);
+  const Status status = route.target->Call(route.connection, unary.method, unary.message,
+                                           options_.retries, deadline, response);
+  if (!status.ok()) route.target->ForgetInfo();
+  return status;
 }
 
 Status ClientState::CallStream(const Route& route, const Request& request, const Arrays& arrays,
@@ -188,7 +193,7 @@ Result<Reduction> ClientState::ReduceOverAll(const Request& request, const Array
   uint64_t message_bytes = kMessageBytes;
   std::vector<const Connection*> connections;
   for (const auto& target : targets_) {
-    const Result<ServerInfo> info = target->Info(options_.retries, deadline);
+    const Result<ServerInfo> info = InfoOf(*target, deadline);
     if (!info.ok()) return info.status();
     message_bytes = std::min(message_bytes, MessageLimit(*info));
     const Status order = CheckOrder(*target, *info);

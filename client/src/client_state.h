@@ -66,7 +66,11 @@ class ClientState {
   // The same for a request with segments, over one connection.
   Result<SegmentedReduction> ReduceSegments(const Request& request, const Arrays& arrays) const;
 
+  Deadline StreamDeadline(const ReduceOptions& options) const;
+
  private:
+  // At the latest at `deadline`, and within the client's own timeout.
+  Result<ServerInfo> InfoOf(const Target& target, Deadline deadline) const;
   Status CallUnary(const Route& route, const Request& request, const Arrays& arrays,
                    Deadline deadline, std::string* response) const;
   Status CallStream(const Route& route, const Request& request, const Arrays& arrays,
@@ -78,13 +82,10 @@ class ClientState {
   Result<Reduction> ReduceOverAll(const Request& request, const Arrays& arrays, uint64_t part_bytes,
                                   Deadline deadline) const;
   Deadline UnaryDeadline(const ReduceOptions& options) const;
-  Deadline StreamDeadline(const ReduceOptions& options) const;
 
   const ClientOptions options_;
   std::vector<std::unique_ptr<Target>> targets_;
   mutable std::atomic<size_t> next_route_ = 0;
-
-  friend class WriterState;
 };
 
 }  // namespace reduction::detail

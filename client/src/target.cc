@@ -6,12 +6,22 @@
 namespace reduction::detail {
 namespace {
 
-// "unix:PATH", "dns:///name:port", …: a scheme and a colon that is not followed by a port alone.
-bool HasScheme(std::string_view target) {
-  constexpr std::string_view kSchemes[] = {
-      "unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:", "vsock:", "xds:"};
+// "unix:PATH" and other schemes whose addresses have no port.
+bool HasSchemeWithoutPort(std::string_view target) {
+  constexpr std::string_view kSchemes[] = {"unix:", "unix-abstract:", "vsock:", "xds:"};
   return std::any_of(std::begin(kSchemes), std::end(kSchemes),
                      [&](std::string_view scheme) { return target.starts_with(scheme); });
+}
+
+// host:port of "dns:///host:port", "dns://authority/host:port", "ipv4:host:port", ….
+std::string_view WithoutScheme(std::string_view target) {
+  for (const std::string_view scheme : {"dns:", "ipv4:", "ipv6:"}) {
+    if (!target.starts_with(scheme)) continue;
+    target.remove_prefix(scheme.size());
+    target.remove_prefix(target.rfind('/') + 1);  // npos + 1 is 0
+    return target;
+  }
+  return target;
 }
 
 bool IsPort(std::string_view text) {
@@ -38,7 +48,7 @@ Result<std::vector<std::string>> ParseTargets(std::string_view targets) {
   for (size_t begin = 0; begin <= targets.size();) {
     const size_t end = std::min(targets.find(',', begin), targets.size());
     const std::string_view target = targets.substr(begin, end - begin);
-    if (!HasScheme(target) && !IsHostAndPort(target)) {
+    if (!HasSchemeWithoutPort(target) && !IsHostAndPort(WithoutScheme(target))) {
       return Status{StatusCode::kInvalidArgument,
                     "target \"" + std::string(target) +
                         "\" is neither host:port nor unix:PATH nor a gRPC URI such as "
@@ -53,10 +63,7 @@ Result<std::vector<std::string>> ParseTargets(std::string_view targets) {
 }
 
 bool IsLoopback(std::string_view target) {
-  for (const std::string_view prefix : {"dns:", "ipv4:", "ipv6:"}) {
-    if (target.starts_with(prefix)) target.remove_prefix(prefix.size());
-  }
-  target.remove_prefix(target.rfind('/') + 1);  // of dns:///name:port; npos + 1 is 0
+  target = WithoutScheme(target);
   const std::string_view host = target.substr(0, target.rfind(':'));
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }

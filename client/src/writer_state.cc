@@ -5,17 +5,27 @@
 #include <utility>
 
 namespace reduction::detail {
+namespace {
+
+// What is gathered longer than this goes out with the next Write(): a server ends a stream from
+// which no message came for ten seconds.
+constexpr std::chrono::seconds kMaxGathering{1};
+
+Status FinishedAlready() {
+  return {StatusCode::kFailedPrecondition, "the stream is finished already", {}, {}};
+}
+
+}  // namespace
 
 WriterState::WriterState(std::shared_ptr<const ClientState> client, const ClientState::Route& route,
                          Request request, std::optional<uint64_t> element_count,
-                         uint64_t message_bytes)
+                         uint64_t message_bytes, Deadline deadline)
     : client_(std::move(client)),
       target_(*route.target),
       request_(std::move(request)),
       element_count_(element_count),
       chunk_bytes_(std::max<uint64_t>(1, message_bytes / (is_dot() ? 2 : 1))),
-      call_(target_.connection(route.connection)
-                .OpenStream(kReduceStreamMethod, client_->StreamDeadline(request_.options))) {
+      call_(target_.connection(route.connection).OpenStream(kReduceStreamMethod, deadline)) {
   if (request_.offsets().empty()) return;
   segments_ = request_.offsets().size() - 1;
   header_sent_ = true;
@@ -25,6 +35,7 @@ WriterState::WriterState(std::shared_ptr<const ClientState> client, const Client
 }
 
 Status WriterState::Write(std::span<const std::byte> x, std::span<const std::byte> y) {
+  if (failure_.ok() && call_ == nullptr) return FinishedAlready();
   while (!x.empty() && failure_.ok()) {
     const size_t step = std::min(chunk_bytes_ - x_.size(), x.size());
     const auto x_step = x.first(step);
@@ -34,16 +45,22 @@ Status WriterState::Write(std::span<const std::byte> x, std::span<const std::byt
     } else {
       x_.insert(x_.end(), x_step.begin(), x_step.end());
       y_.insert(y_.end(), y_step.begin(), y_step.end());
-      if (x_.size() == chunk_bytes_) {
-        Send(x_, y_);
-        x_.clear();
-        y_.clear();
-      }
+      if (x_.size() == chunk_bytes_) Flush();
     }
     x = x.subspan(step);
     if (is_dot()) y = y.subspan(step);
   }
+  if (failure_.ok() && !x_.empty() &&
+      std::chrono::steady_clock::now() - last_sent_ > kMaxGathering) {
+    Flush();
+  }
   return failure_;
+}
+
+void WriterState::Flush() {
+  Send(x_, y_);
+  x_.clear();
+  y_.clear();
 }
 
 Status WriterState::Send(std::span<const std::byte> x, std::span<const std::byte> y) {
@@ -51,6 +68,7 @@ Status WriterState::Send(std::span<const std::byte> x, std::span<const std::byte
                                        : EncodeStreamHeader(request_, {}, element_count_, x, y);
   header_sent_ = true;
   offset_ += x.size();
+  last_sent_ = std::chrono::steady_clock::now();
   return CheckSent(call_->Send(message, Payload::kCopy));
 }
 
@@ -66,10 +84,8 @@ Status WriterState::CheckSent(bool sent) {
 }
 
 Status WriterState::End(std::string* response) {
-  if (failure_.ok() && call_ == nullptr) {
-    return {StatusCode::kFailedPrecondition, "the stream is finished already", {}, {}};
-  }
-  if (failure_.ok() && (!x_.empty() || !header_sent_)) Send(x_, y_);
+  if (failure_.ok() && call_ == nullptr) return FinishedAlready();
+  if (failure_.ok() && (!x_.empty() || !header_sent_)) Flush();
   if (!failure_.ok()) return failure_;
   const Status status = call_->Finish(response);
   call_.reset();

@@ -1,6 +1,7 @@
 // The inside of a ReduceStream.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -16,7 +17,8 @@ class WriterState {
  public:
   // Keeps `client` alive. Offsets of segments are sent at once, and not referred to afterwards.
   WriterState(std::shared_ptr<const ClientState> client, const ClientState::Route& route,
-              Request request, std::optional<uint64_t> element_count, uint64_t message_bytes);
+              Request request, std::optional<uint64_t> element_count, uint64_t message_bytes,
+              Deadline deadline);
 
   ElementType type() const { return request_.type; }
   bool is_dot() const { return request_.is_dot(); }
@@ -34,6 +36,8 @@ class WriterState {
   Status Send(std::span<const std::byte> x, std::span<const std::byte> y);
   // After Send(): fails the stream when that could not send.
   Status CheckSent(bool sent);
+  // Sends what is gathered.
+  void Flush();
   // Sends what is gathered and waits for the answer.
   Status End(std::string* response);
 
@@ -48,6 +52,7 @@ class WriterState {
   std::vector<std::byte> y_;
   uint64_t offset_ = 0;  // bytes of each array that were sent
   bool header_sent_ = false;
+  std::chrono::steady_clock::time_point last_sent_ = std::chrono::steady_clock::now();
   std::optional<uint64_t> segments_;  // where offsets told
 };
 

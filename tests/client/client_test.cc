@@ -26,16 +26,18 @@ Client Unreachable() {
 }
 
 TEST(ParseTargets, TakesHostsWithPortsSocketsAndUris) {
-  const auto targets =
-      detail::ParseTargets("localhost:1,[::1]:65535,unix:/tmp/a b,dns:///node:5,10.0.0.1:80");
+  const auto targets = detail::ParseTargets(
+      "localhost:1,[::1]:65535,unix:/tmp/a b,dns:///node:5,10.0.0.1:80,"
+      "dns:node:5,dns://1.1.1.1/node:5,ipv4:10.0.0.1:80,ipv6:[::1]:80");
   ASSERT_TRUE(targets.ok()) << targets.status().message;
-  EXPECT_EQ(targets->size(), 5u);
+  EXPECT_EQ(targets->size(), 9u);
   EXPECT_EQ((*targets)[2], "unix:/tmp/a b");
 }
 
 TEST(ParseTargets, RefusesWhatGrpcWouldGuess) {
-  for (const char* targets : {"", "localhost", "a:1,", ",a:1", "a:", ":1", "a:65536", "a:1x",
-                              "http://a:1", "::1", "a b:1", "a:123456"}) {
+  for (const char* targets :
+       {"", "localhost", "a:1,", ",a:1", "a:", ":1", "a:65536", "a:1x", "http://a:1", "::1",
+        "a b:1", "a:123456", "dns:///node", "dns:node", "ipv4:10.0.0.1", "ipv6:[::1]"}) {
     const auto parsed = detail::ParseTargets(targets);
     EXPECT_EQ(parsed.status().code, StatusCode::kInvalidArgument) << targets;
     EXPECT_EQ(parsed.status().reason, "BAD_TARGET") << targets;

@@ -23,6 +23,10 @@ const std::vector<Statistic> kStatistics = {
     Statistic::kSum,      Statistic::kMin,  Statistic::kMax,         Statistic::kArgmin,
     Statistic::kVariance, Statistic::kMean, Statistic::kSumOfSquares};
 
+#ifdef __SIZEOF_INT128__
+static_assert(!reduction::Element<__int128> && !reduction::Element<unsigned __int128>);
+#endif
+
 bool failed = false;
 
 void Check(bool condition, const std::string& what) {
@@ -72,6 +76,10 @@ void CheckStream(const Client& client, std::span<const float> numbers, const std
   const std::string got = Bits(stream->Finish());
   Check(got == want, "pieces gave " + got + ", one message " + want);
   Check(stream->Finish().status().code == StatusCode::kFailedPrecondition, "a second Finish");
+  for (const size_t count : {size_t{1}, numbers.size()}) {
+    Check(stream->Write(numbers.first(count)).code == StatusCode::kFailedPrecondition,
+          "Write after Finish");
+  }
 }
 
 void CheckSameBits(const std::string& targets, size_t count) {

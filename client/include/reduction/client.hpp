@@ -72,7 +72,9 @@ concept ElementRange = requires(const Range& range) {
 };
 
 // An array that is sent as it is produced. Destroying it unfinished cancels the call. Not
-// thread-safe; movable. One connection carries it.
+// thread-safe; movable. One connection carries it. The server ends a stream that is slower than its
+// --min-stream-rate, or from which nothing came for ten seconds: DEADLINE_EXCEEDED, reason
+// STREAM_TOO_SLOW.
 class ArrayWriter {
  public:
   // Appends bytes; an element may be split between two calls. Copies them, and waits while the

@@ -47,10 +47,10 @@ struct bfloat16 {
 namespace detail {
 
 template <class T>
-inline constexpr bool kIsInteger =
-    std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
-    !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
-    !std::is_same_v<T, char32_t>;
+inline constexpr bool kIsInteger = std::is_integral_v<T> && sizeof(T) <= 8 &&
+                                   !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
+                                   !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> &&
+                                   !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>;
 
 template <class T>
 consteval ElementType IntegerType() {
