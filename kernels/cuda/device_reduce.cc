@@ -43,7 +43,8 @@ void DeviceReducer::Enqueue(const Plan& plan, const std::byte* x, const std::byt
   floating_ = IsFloating(plan.type);
   const size_t element_size = ElementSize(plan.type);
   const uint64_t leaves = LeafCount(count * element_size);
-  LaunchShape tuned = atomic ? ShapeFor(kAtomicShapes, leaves) : ShapeFor(kTwoPassShapes, leaves);
+  LaunchShape tuned =
+      atomic ? ShapeFor(kAtomicShapes, leaves) : TwoPassShape(element_size, floating_, leaves);
   if (shape != nullptr) tuned = *shape;
   tuned = ClampShape(tuned, plan, leaves);
 

@@ -37,7 +37,12 @@ class IntegerSum {
 #pragma unroll
       for (uint32_t c = 0; c < kWordLanes<T>; ++c) {
         Wide value = Element<T>(x, c);
-        if constexpr (kDot) value *= static_cast<Wide>(Element<T>(y, c));
+        if constexpr (kDot && sizeof(T) == 8) {  // wraps
+          value = static_cast<Wide>(static_cast<uint64_t>(value) *
+                                    static_cast<uint64_t>(Element<T>(y, c)));
+        } else if constexpr (kDot) {
+          value *= static_cast<Wide>(Element<T>(y, c));
+        }
         if constexpr (kHalves) {
           low_ += static_cast<uint32_t>(value);
           high_ += static_cast<uint64_t>(value >> 32);

@@ -1,5 +1,6 @@
-// The first launch of a sum of many leaves: a block a run of leaves, which become one node. The
-// trees over the threads of all its leaves are one.
+// The first launch of a sum of many leaves: a block a run of leaves, which become one node. Rows of
+// the next leaf are on their way while those of one are added, and the trees over the threads of
+// all its leaves are one.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,43 @@ __device__ inline double LeafSum(const double (&columns)[kMaxRunLeaves], uint32_
   return kRowWarps<T> == 2 ? left : left + (roots[2][leaf] + roots[3][leaf]);
 }
 
+// Adds the rows of `leaves` >= 1 whole leaves at x, and calls end_leaf() after each. All threads of
+// the block call, each for its word of the rows; it has about kRows of them on their way at any
+// time.
+template <uint32_t kRows, class T, class Sums, class EndLeaf>
+__device__ inline void AddWholeLeaves(const T* x, uint32_t leaves, Sums* sums,
+                                      const EndLeaf& end_leaf) {
+  constexpr uint32_t kHalf = kRows / 2;
+  constexpr uint32_t kSteps = kRowsPerLeaf / kHalf;
+  static_assert(kSteps % 2 == 0);
+  const Word<T> none[kHalf] = {};
+  Word<T> halves[2][kHalf];
+  Column<T> column(x, threadIdx.x);
+  column.Load(0, halves[0]);
+  column.Load(kHalf, halves[1]);
+  // Adds a leaf, while rows of `next` set out where it has no more.
+  const auto add_leaf = [&](const Column<T>* next) {
+#pragma unroll
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      Word<T>(&half)[kHalf] = halves[step % 2];
+      sums->AddRows(half, none, step * kHalf);
+      if (step + 2 < kSteps) {
+        column.Load((step + 2) * kHalf, half);
+      } else if (next != nullptr) {
+        next->Load((step + 2 - kSteps) * kHalf, half);
+      }
+    }
+    end_leaf();
+  };
+#pragma unroll 1
+  for (uint32_t leaf = 1; leaf < leaves; ++leaf) {
+    const Column<T> next(x + leaf * kLeafLanes<T>, threadIdx.x);
+    add_leaf(&next);
+    column = next;
+  }
+  add_leaf(nullptr);
+}
+
 // One-dimensional grid of a block of kRowWords<T> threads for every args.unit_leaves leaves of the
 // one task, which has several such runs: a power of two, at most kMaxRunLeaves.
 template <class T, bool kIgnoreNan, uint32_t kRows, uint32_t kMinBlocks>
@@ -38,15 +76,22 @@ __global__ void __launch_bounds__(kRowWords<T>, kMinBlocks)
   const T* const x = reinterpret_cast<const T*>(args.single.x) + start;
   Sums sums;
   [[maybe_unused]] double columns[kMaxRunLeaves] = {};  // of the last leaves
-#pragma unroll 1
-  for (uint32_t leaf = 0; leaf < run; ++leaf) {
-    const uint32_t at = leaf * kLeafLanes<T>;
-    if (at < count) AddLeaf<kRows>(x + at, x + at, min(count - at, kLeafLanes<T>), &sums);
+  const auto end_leaf = [&] {
     if constexpr (kFloating) {
       // A constant index keeps them in registers.
 #pragma unroll
       for (uint32_t i = 1; i < kMaxRunLeaves; ++i) columns[i - 1] = columns[i];
       columns[kMaxRunLeaves - 1] = sums.TakeColumn();
+    }
+  };
+  if (count == run_lanes) {
+    AddWholeLeaves<kRows>(x, run, &sums, end_leaf);
+  } else {
+#pragma unroll 1
+    for (uint32_t leaf = 0; leaf < run; ++leaf) {
+      const uint32_t at = leaf * kLeafLanes<T>;
+      if (at < count) AddLeaf<kRows>(x + at, x + at, min(count - at, kLeafLanes<T>), &sums);
+      end_leaf();
     }
   }
   sums.Write(count, threadIdx.x, &shares[threadIdx.x / kWarpThreads]);

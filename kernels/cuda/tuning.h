@@ -23,13 +23,22 @@ struct TunedShape {
   LaunchShape shape;
 };
 
-inline constexpr TunedShape kTwoPassShapes[] = {
+// By element type: those of 4 bytes, floats of 2, and all others.
+inline constexpr TunedShape kTwoPassShapesOf4[] = {
     {128, {.ticket = true}},  // one launch costs the host half of two
-    {1024, {}},
+    {512, {}},
+    {1024, {.unit_leaves = 2}},
     {2048, {.unit_leaves = 4}},
-    {4096, {.unit_leaves = 8}},
-    {8192, {.unit_leaves = 2}},
+    {8192, {.unit_leaves = 8}},
     {UINT64_MAX, {}},
+};
+inline constexpr TunedShape kTwoPassShapesOfHalves[] = {
+    {128, {.ticket = true}},
+    {UINT64_MAX, {}},
+};
+inline constexpr TunedShape kTwoPassShapes[] = {
+    {128, {.ticket = true}},    {1024, {}},       {2048, {.unit_leaves = 2}},
+    {8192, {.unit_leaves = 4}}, {UINT64_MAX, {}},
 };
 inline constexpr TunedShape kAtomicShapes[] = {
     {512, {}},
@@ -44,6 +53,12 @@ constexpr LaunchShape ShapeFor(const TunedShape (&shapes)[kCount], uint64_t leav
     if (leaves <= tuned.max_leaves) return tuned.shape;
   }
   return shapes[kCount - 1].shape;
+}
+
+constexpr LaunchShape TwoPassShape(size_t element_bytes, bool floating, uint64_t leaves) {
+  if (element_bytes == 4) return ShapeFor(kTwoPassShapesOf4, leaves);
+  if (element_bytes == 2 && floating) return ShapeFor(kTwoPassShapesOfHalves, leaves);
+  return ShapeFor(kTwoPassShapes, leaves);
 }
 
 }  // namespace reduction::kernels::cuda
