@@ -5,11 +5,11 @@
 #   test-image.sh [--all-architectures] [--save-root=FILE.tar.xz] [gpu] [cpu]
 # Without a name: both variants. The Dockerfile's base images are stood in for by a minimal Debian 12,
 # whose mirror and proxies are this machine's, and by this machine's CUDA Toolkit. To save time the GPU
-# code is that of development builds (PTX of 7.5 and code for 9.0) and not the Dockerfile's own list,
-# which --all-architectures takes. --save-root keeps the GPU image's files for test-image-root.sh. Needs
-# root, buildah, podman, runc, debootstrap, about 8 GB in $TMPDIR, and no GPU; exit status 77: it lacks
-# one (with REDUCTION_REQUIRE_DEPLOY=1: 1). build/image-cache, which may be removed, makes a second run
-# short.
+# code is that of development builds (PTX of 7.5 and code for 9.0), or what CUDAARCHS lists, and not the
+# Dockerfile's own list, which --all-architectures takes. --save-root keeps the GPU image's files for
+# test-image-root.sh. Needs root, buildah, podman, runc, debootstrap, about 8 GB in $TMPDIR, and no GPU;
+# exit status 77: it lacks one (with REDUCTION_REQUIRE_DEPLOY=1: 1). build/image-cache, which may be
+# removed, makes a second run short.
 set -euo pipefail
 exec </dev/null
 export LC_ALL=C  # numbers with a point
@@ -25,7 +25,7 @@ lack() {
 }
 
 save_root=''
-architectures=(--build-arg 'CUDA_ARCHITECTURES=75-virtual;90-real')
+architectures=(--build-arg "CUDA_ARCHITECTURES=${CUDAARCHS:-75-virtual;90-real}")
 variants=()
 for argument in "$@"; do
   case $argument in
