@@ -67,9 +67,11 @@ bool IsServedSocket(const std::string& address) {
     return false;
   }
   std::copy(address.begin() + kUnix.size(), address.end(), path.sun_path);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return false;
-  const bool served = connect(fd, reinterpret_cast<const sockaddr*>(&path), sizeof(path)) == 0;
+  // EAGAIN: it takes no more connections now.
+  const bool served =
+      connect(fd, reinterpret_cast<const sockaddr*>(&path), sizeof(path)) == 0 || errno == EAGAIN;
   close(fd);
   return served;
 }

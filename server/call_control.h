@@ -25,6 +25,8 @@ class CallControl {
   static std::chrono::steady_clock::time_point ToSteady(
       std::chrono::system_clock::time_point deadline) {
     using Steady = std::chrono::steady_clock;
+    // gRPC's conversion overflows for deadlines after the year 2262.
+    if (deadline < std::chrono::system_clock::time_point()) return Steady::time_point::max();
     const Steady::time_point now = Steady::now();
     const auto left = deadline - std::chrono::system_clock::now();
     return left < Steady::time_point::max() - now ? now + left : Steady::time_point::max();

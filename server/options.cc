@@ -79,15 +79,23 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
       ->envname("REDUCTION_LANES")
       ->capture_default_str();
   const CLI::AsSizeValue size(/*kb_is_1000=*/false);
+  // Asked before `size`, which makes a large number of a negative one.
+  const CLI::Validator natural(
+      [](std::string& text) {
+        return text.starts_with('-') ? text + " is negative" : std::string();
+      },
+      "");
   app.add_option("--max-message", options.max_message_bytes,
                  "Array bytes that one message may carry, in bytes or like 16MiB")
       ->transform(size)
+      ->transform(natural)
       ->check(CLI::Range(uint64_t{64} << 10, uint64_t{512} << 20))
       ->envname("REDUCTION_MAX_MESSAGE")
       ->capture_default_str();
   app.add_option("--memory-limit", options.memory_limit_bytes,
                  "Memory for received messages and staging, in bytes or like 2GiB")
       ->transform(size)
+      ->transform(natural)
       ->envname("REDUCTION_MEMORY_LIMIT")
       ->capture_default_str();
   app.add_option("--queue", options.queue, "Calls that may wait for a lane of a device")
@@ -103,6 +111,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_status) {
                  "Bytes a second below which a stream is ended, measured in whole messages over "
                  "10 s of waiting for its client; 0: never")
       ->transform(size)
+      ->transform(natural)
       ->envname("REDUCTION_MIN_STREAM_RATE")
       ->capture_default_str();
   try {

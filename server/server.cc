@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -154,7 +155,10 @@ void Drain(const Options& options, grpc::Server& server, Admission& admission,
 }  // namespace
 
 int RunServer(const Options& options) {
-  const StopEvents stop;
+  const StopEvents stop;  // first of all: it blocks signals for the threads to come
+  // gRPC runs for the rest of the process: its shutdown would wait, up to ten seconds, for a poller
+  // that a blocked write of a large response started.
+  grpc_init();
   std::string error;
   Metrics metrics;
   const auto exposer = StartExposer(options.metrics, &error);

@@ -103,7 +103,12 @@ std::vector<std::unique_ptr<Backend>> CreateCudaBackends(std::string* reason) {
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess || count == 0) {
     cudaGetLastError();
-    *reason = code != cudaSuccess ? cudaGetErrorString(code) : "no CUDA device is visible";
+    *reason = "no CUDA device is visible";
+    if (code == cudaErrorInsufficientDriver) {
+      *reason = "there is no NVIDIA driver, or one that is too old for this build";
+    } else if (code != cudaSuccess) {
+      *reason = cudaGetErrorString(code);
+    }
     return backends;
   }
   for (int ordinal = 0; ordinal < count; ++ordinal) {
