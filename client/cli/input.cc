@@ -84,7 +84,7 @@ Result<ArrayInput> ArrayInput::Open(const std::string& name, std::optional<Eleme
 // Finds out what the file holds, and moves to the first byte of the array.
 Status ArrayInput::Recognize(std::optional<ElementType> dtype) {
   std::string start(kNpyPreambleBytes, '\0');
-  const Result<size_t> got = ReadRaw(std::as_writable_bytes(std::span(start)));
+  const Result<size_t> got = ReadRaw(std::as_writable_bytes(std::span(start)), start.size());
   if (!got.ok()) return got.status();
   start.resize(*got);
   if (!start.starts_with(kNpyMagic)) {
@@ -106,7 +106,8 @@ Status ArrayInput::Recognize(std::optional<ElementType> dtype) {
   if (!data_offset.ok()) return Error(data_offset.status().code, data_offset.status().message);
   const size_t have = start.size();
   start.resize(std::max(*data_offset, have));
-  const Result<size_t> more = ReadRaw(std::as_writable_bytes(std::span(start)).subspan(have));
+  const std::span<std::byte> rest = std::as_writable_bytes(std::span(start)).subspan(have);
+  const Result<size_t> more = ReadRaw(rest, rest.size());
   if (!more.ok()) return more.status();
   start.resize(have + *more);
   const Result<NpyHeader> header = ParseNpyHeader(start, dtype);
@@ -159,31 +160,32 @@ Status ArrayInput::Load() {
   return {};
 }
 
-Result<size_t> ArrayInput::Read(std::span<std::byte> out) {
+Result<size_t> ArrayInput::ReadUnits(std::span<std::byte> out, size_t unit) {
   size_t wanted = out.size();
   uint64_t expected = 0;
   if (count_.has_value()) {
     expected = *count_ * ElementSize(type_);
     wanted = std::min<uint64_t>(wanted, expected - bytes_read_);
   }
-  const Result<size_t> got = ReadRaw(out.first(wanted));
+  const Result<size_t> got = ReadRaw(out.first(wanted), unit);
   if (!got.ok()) return got;
   bytes_read_ += *got;
-  if (count_.has_value() && *got < wanted) {
+  const bool ended = *got < wanted && (*got == 0 || *got % unit != 0);
+  if (count_.has_value() && ended) {
     return Error(StatusCode::kInvalidArgument, "ends after " + std::to_string(bytes_read_) +
                                                    " of " + std::to_string(expected) +
                                                    " bytes of data");
   }
   if (count_.has_value() && bytes_read_ == expected && wanted < out.size()) {
     std::byte extra{};
-    const Result<size_t> after = ReadRaw({&extra, 1});
+    const Result<size_t> after = ReadRaw({&extra, 1}, 1);
     if (!after.ok()) return after;
     if (*after != 0) {
       return Error(StatusCode::kInvalidArgument,
                    "goes on after the " + std::to_string(expected) + " bytes that its header says");
     }
   }
-  if (*got < wanted && bytes_read_ % ElementSize(type_) != 0) {
+  if (ended && bytes_read_ % ElementSize(type_) != 0) {
     return Error(StatusCode::kInvalidArgument, "has " + std::to_string(bytes_read_) +
                                                    " bytes, which is no multiple of the " +
                                                    std::to_string(ElementSize(type_)) + " of a " +
@@ -193,11 +195,12 @@ Result<size_t> ArrayInput::Read(std::span<std::byte> out) {
   return got;
 }
 
-Result<size_t> ArrayInput::ReadRaw(std::span<std::byte> out) {
+Result<size_t> ArrayInput::ReadRaw(std::span<std::byte> out, size_t unit) {
   size_t filled = std::min(pending_.size(), out.size());
-  std::memcpy(out.data(), pending_.data(), filled);
+  std::transform(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(filled), out.begin(),
+                 [](char c) { return static_cast<std::byte>(c); });
   pending_.erase(0, filled);
-  while (filled < out.size()) {
+  while (filled < out.size() && (filled == 0 || filled % unit != 0)) {
     const ssize_t got = seekable_ ? pread(file_.fd(), out.data() + filled, out.size() - filled,
                                           static_cast<off_t>(cursor_))
                                   : read(file_.fd(), out.data() + filled, out.size() - filled);

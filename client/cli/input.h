@@ -48,13 +48,17 @@ class ArrayInput {
   std::optional<uint64_t> row_length() const { return row_length_; }
   // The number of these rows; UINT64_MAX: that or more, and they are empty.
   uint64_t rows() const { return rows_; }
+  // Of a .npy file of several axes: whether it stores its elements in Fortran order.
+  bool fortran_order() const { return npy_ && !row_length_.has_value(); }
 
   // The array in memory; null when it must be read piece by piece.
   const ArrayView* memory() const { return memory_.has_value() ? &*memory_ : nullptr; }
 
-  // Fills `out`, a multiple of 8 bytes, with the next bytes, little-endian; less than filled only
-  // at the end. An error when the data is shorter or longer than it should be.
-  Result<size_t> Read(std::span<std::byte> out);
+  // Fills `out`, whole elements, with the next bytes, little-endian; less than filled only at the
+  // end. An error when the data is shorter or longer than it should be.
+  Result<size_t> Read(std::span<std::byte> out) { return ReadUnits(out, out.size()); }
+  // The same, but does not wait for more than what has come of a pipe: nothing only at the end.
+  Result<size_t> ReadSome(std::span<std::byte> out) { return ReadUnits(out, ElementSize(type_)); }
 
   // An error when the file has become shorter than it was when opened.
   Status CheckUnchanged() const;
@@ -63,8 +67,10 @@ class ArrayInput {
   Status Recognize(std::optional<ElementType> dtype);
   Status CheckFileSize();
   Status Load();
-  // Bytes at the cursor; less than `out` only at the end of the file.
-  Result<size_t> ReadRaw(std::span<std::byte> out);
+  Result<size_t> ReadUnits(std::span<std::byte> out, size_t unit);
+  // Bytes at the cursor: `out`, or once some multiple of `unit` bytes is there, that; anything
+  // else, or nothing, only at the end of the file.
+  Result<size_t> ReadRaw(std::span<std::byte> out, size_t unit);
   Status Error(StatusCode code, const std::string& what) const;
   Status ErrnoError(const std::string& what) const;
 

@@ -40,6 +40,14 @@ Status CheckPair(const ArrayInput& x, const ArrayInput& y) {
     what = x.name() + " has " + std::to_string(*x.count()) + " elements and " + y.name() + " " +
            std::to_string(*y.count()) + ": a dot product takes one length";
   }
+  const auto ordered = [](const ArrayInput& input) {
+    return input.fortran_order() || input.rows() > 1;
+  };
+  if (what.empty() && ordered(x) && ordered(y) && x.fortran_order() != y.fortran_order()) {
+    what = x.name() + " and " + y.name() +
+           " store their elements in different orders, C and Fortran: save "
+           "numpy.ascontiguousarray(x) of each";
+  }
   if (what.empty()) return {};
   return {StatusCode::kInvalidArgument, what, {}, {}};
 }
@@ -71,7 +79,7 @@ auto ReduceMemory(const std::vector<ArrayInput>& inputs, ReduceOptions options, 
 template <class Stream>
 auto ReducePieces(std::vector<ArrayInput>* inputs, Result<Stream> stream) {
   using Done = Reduced<std::decay_t<decltype(*stream->Finish())>>;
-  constexpr size_t kPiece = 64 << 10;  // what a pipe holds: a slow producer's bytes go out soon
+  constexpr size_t kPiece = 1 << 20;
   if (!stream.ok()) return Done{{}, 0, Failed(stream.status())};
   ArrayInput& x = inputs->front();
   ArrayInput* const y = inputs->size() == 2 ? &inputs->back() : nullptr;
@@ -79,14 +87,16 @@ auto ReducePieces(std::vector<ArrayInput>* inputs, Result<Stream> stream) {
   std::vector<std::byte> x_piece(kPiece);
   std::vector<std::byte> y_piece(y != nullptr ? kPiece : 0);
   uint64_t bytes = 0;
-  for (size_t got = kPiece; got == kPiece;) {
-    const Result<size_t> x_got = x.Read(x_piece);
+  for (;;) {
+    const Result<size_t> x_got = x.ReadSome(x_piece);
     if (!x_got.ok()) return Done{{}, 0, Misused(x_got.status())};
-    got = *x_got;
+    const size_t got = *x_got;
     const std::span<const std::byte> x_read = std::span(x_piece).first(got);
     Status status;
     if (y != nullptr) {
-      const Result<size_t> y_got = y->Read(y_piece);
+      // Where x ends, so must y.
+      const size_t wanted = std::max(got, ElementSize(y->type()));
+      const Result<size_t> y_got = y->Read(std::span(y_piece).first(wanted));
       if (!y_got.ok()) return Done{{}, 0, Misused(y_got.status())};
       if (*y_got != got) {
         return Done{{},
@@ -97,10 +107,11 @@ auto ReducePieces(std::vector<ArrayInput>* inputs, Result<Stream> stream) {
                              {},
                              {}})};
       }
-      status = stream->Write(x_read, std::span(y_piece).first(got));
-    } else {
+      if (got > 0) status = stream->Write(x_read, std::span(y_piece).first(got));
+    } else if (got > 0) {
       status = stream->Write(x_read);
     }
+    if (got == 0) break;
     if (!status.ok()) return Done{{}, 0, Failed(status)};
     bytes += got * inputs->size();
     const uint64_t total =

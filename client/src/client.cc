@@ -203,7 +203,7 @@ ArrayWriter::~ArrayWriter() = default;
 Status ArrayWriter::Write(std::span<const std::byte> bytes) {
   if (state_ == nullptr) return MovedFrom();
   if (state_->is_dot()) {
-    return state_->Fail(InvalidArgument("a dot product takes two arrays", "LENGTHS_DIFFER"));
+    return state_->Refuse(InvalidArgument("a dot product takes two arrays", "LENGTHS_DIFFER"));
   }
   return state_->Write(bytes, {});
 }
@@ -211,10 +211,10 @@ Status ArrayWriter::Write(std::span<const std::byte> bytes) {
 Status ArrayWriter::Write(std::span<const std::byte> x, std::span<const std::byte> y) {
   if (state_ == nullptr) return MovedFrom();
   if (!state_->is_dot() || x.size() != y.size()) {
-    return state_->Fail(InvalidArgument("two arrays of one length are for a dot product: got " +
-                                            std::to_string(x.size()) + " and " +
-                                            std::to_string(y.size()) + " bytes",
-                                        "LENGTHS_DIFFER"));
+    return state_->Refuse(InvalidArgument("two arrays of one length are for a dot product: got " +
+                                              std::to_string(x.size()) + " and " +
+                                              std::to_string(y.size()) + " bytes",
+                                          "LENGTHS_DIFFER"));
   }
   return state_->Write(x, y);
 }
@@ -222,10 +222,10 @@ Status ArrayWriter::Write(std::span<const std::byte> x, std::span<const std::byt
 Status ArrayWriter::WriteTyped(const ArrayView& view) {
   if (state_ == nullptr) return MovedFrom();
   if (view.type != state_->type()) {
-    return state_->Fail(InvalidArgument("the stream carries " +
-                                            std::string(ElementTypeName(state_->type())) +
-                                            ", not " + std::string(ElementTypeName(view.type)),
-                                        "TYPES_DIFFER"));
+    return state_->Refuse(InvalidArgument("the stream carries " +
+                                              std::string(ElementTypeName(state_->type())) +
+                                              ", not " + std::string(ElementTypeName(view.type)),
+                                          "TYPES_DIFFER"));
   }
   return Write(view.bytes);
 }

@@ -116,6 +116,11 @@ Result<SegmentedReduction> WriterState::FinishSegments() {
   return reduction;
 }
 
+Status WriterState::Refuse(const Status& status) {
+  if (!failure_.ok()) return failure_;
+  return call_ == nullptr ? FinishedAlready() : Fail(status);
+}
+
 Status WriterState::Fail(const Status& status) {
   failure_ = status;
   call_.reset();

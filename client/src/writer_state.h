@@ -29,10 +29,12 @@ class WriterState {
   Result<Reduction> Finish();
   Result<SegmentedReduction> FinishSegments();
 
-  // Fails the stream with `status`, cancelling the call.
-  Status Fail(const Status& status);
+  // Fails the stream with `status`, cancelling the call, unless it has failed or is finished; how
+  // it stands.
+  Status Refuse(const Status& status);
 
  private:
+  Status Fail(const Status& status);
   Status Send(std::span<const std::byte> x, std::span<const std::byte> y);
   // After Send(): fails the stream when that could not send.
   Status CheckSent(bool sent);

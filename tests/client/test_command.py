@@ -110,6 +110,15 @@ class CommandTest(unittest.TestCase):
         result = self.reduce("sum", booleans)
         self.assertEqual((result["value"], result["dtype"]), (2, "uint8"))
 
+    def test_dot_of_arrays_in_different_orders_is_refused(self):
+        table = numpy.arange(12.0).reshape(3, 4)
+        rows = self.save("rows", table)
+        columns = self.save("columns", numpy.asfortranarray(table))
+        self.assertIn("orders", self.assert_fails(2, "INVALID_ARGUMENT", "dot", rows, columns))
+        self.assertEqual(self.reduce("dot", columns, columns)["value"], 506)
+        flat = self.save("flat", table.ravel())
+        self.assertEqual(self.reduce("dot", rows, flat)["value"], 506)
+
     def test_integers_stay_exact_and_overflow_is_an_error_when_asked(self):
         most = self.save("most", numpy.full(2, 2**64 - 1, "u8"))
         self.assertEqual(self.reduce("max", most)["value"], 2**64 - 1)
