@@ -92,7 +92,7 @@ auto ReducePieces(std::vector<ArrayInput>* inputs, Result<Stream> stream) {
     if (!x_got.ok()) return Done{{}, 0, Misused(x_got.status())};
     const size_t got = *x_got;
     const std::span<const std::byte> x_read = std::span(x_piece).first(got);
-    Status status;
+    std::span<const std::byte> y_read;
     if (y != nullptr) {
       // Where x ends, so must y.
       const size_t wanted = std::max(got, ElementSize(y->type()));
@@ -107,11 +107,10 @@ auto ReducePieces(std::vector<ArrayInput>* inputs, Result<Stream> stream) {
                              {},
                              {}})};
       }
-      if (got > 0) status = stream->Write(x_read, std::span(y_piece).first(got));
-    } else if (got > 0) {
-      status = stream->Write(x_read);
+      y_read = std::span(y_piece).first(got);
     }
     if (got == 0) break;
+    const Status status = y != nullptr ? stream->Write(x_read, y_read) : stream->Write(x_read);
     if (!status.ok()) return Done{{}, 0, Failed(status)};
     bytes += got * inputs->size();
     const uint64_t total =

@@ -152,6 +152,20 @@ TEST_F(CudaLane, GivesTheBitsOfTheCpuForRandomChunks) {
   }
 }
 
+// Launches what `writer` staged of `jobs` and compares each job's state with the CPU's.
+void ExpectBitsOfTheCpu(Lane* lane, const SlotWriter& writer, const Plan& plan,
+                        const std::vector<Job>& jobs) {
+  ASSERT_TRUE(lane->Launch(0, writer.used, plan, writer.tasks)) << lane->error();
+  std::vector<State> states(jobs.size());
+  Completion completion;
+  ASSERT_TRUE(lane->Wait(0, states, &completion)) << lane->error();
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    EXPECT_EQ(StateDifference(plan, states[i], jobs[i].OnCpu()), "")
+        << kernels::ElementTypeName(plan.type) << ", components " << plan.components << ", "
+        << jobs[i].count << " elements, task " << i;
+  }
+}
+
 TEST_F(CudaLane, ReducesManySmallArraysInOneLaunch) {
   const std::unique_ptr<Lane> lane = MakeLane();
   for (const kernels::ElementType type : kernels::kAllElementTypes) {
@@ -166,15 +180,7 @@ TEST_F(CudaLane, ReducesManySmallArraysInOneLaunch) {
         writer.Add(jobs.back(), 0, jobs.back().count);
       }
       ASSERT_LE(writer.used, kSlotBytes);
-      ASSERT_TRUE(lane->Launch(0, writer.used, plan, writer.tasks)) << lane->error();
-      std::vector<State> states(jobs.size());
-      Completion completion;
-      ASSERT_TRUE(lane->Wait(0, states, &completion)) << lane->error();
-      for (size_t i = 0; i < jobs.size(); ++i) {
-        EXPECT_EQ(StateDifference(plan, states[i], jobs[i].OnCpu()), "")
-            << kernels::ElementTypeName(type) << ", components " << plan.components << ", "
-            << jobs[i].count << " elements, task " << i;
-      }
+      ExpectBitsOfTheCpu(lane.get(), writer, plan, jobs);
     }
   }
 }
@@ -195,15 +201,7 @@ TEST_F(CudaLane, FoldsArraysOfUnequalLengthInOneLaunch) {
         jobs.emplace_back(plan, CappedCount(leaves * leaf - 1), random_);
         writer.Add(jobs.back(), 0, jobs.back().count);
       }
-      ASSERT_TRUE(lane->Launch(0, writer.used, plan, writer.tasks)) << lane->error();
-      std::vector<State> states(jobs.size());
-      Completion completion;
-      ASSERT_TRUE(lane->Wait(0, states, &completion)) << lane->error();
-      for (size_t i = 0; i < jobs.size(); ++i) {
-        EXPECT_EQ(StateDifference(plan, states[i], jobs[i].OnCpu()), "")
-            << kernels::ElementTypeName(type) << ", components " << plan.components << ", task "
-            << i;
-      }
+      ExpectBitsOfTheCpu(lane.get(), writer, plan, jobs);
     }
   }
 }

@@ -44,8 +44,8 @@ class OptionsTest(unittest.TestCase):
         for argument in ("--bogus", "file.npy", "--device=tpu", "--lanes=0", "--lanes=x",
                          "--max-message=1", "--max-message=1TiB", "--memory-limit=much",
                          "--queue=0", "--queue=-1", "--drain=-1", "--drain=soon",
-                         "--min-stream-rate=fast",
-                         "--min-stream-rate=-1", "--memory-limit=-1", "--max-message=-1", "--listen", "--listen=127.0.0.1",
+                         "--min-stream-rate=fast", "--min-stream-rate=-1",
+                         "--memory-limit=-1", "--max-message=-1", "--listen", "--listen=127.0.0.1",
                          "--listen=127.0.0.1:99999", "--listen=127.0.0.1:-1",
                          "--listen=127.0.0.1:x", "--listen=127.0.0.1:0,:", "--listen=",
                          "--metrics=9464", "--metrics=127.0.0.1:70000", "--metrics=unix:x"):
